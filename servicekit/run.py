@@ -1,0 +1,100 @@
+"""What every service starts with: one call that owns settings, logs, signals and the operations port.
+
+    if __name__ == "__main__":
+        run("engine", EngineSettings, Engine)
+
+`Engine(settings)` builds the service and connects nothing; `start` connects, `stop`
+closes in reverse order.  Tests build and start the same class in their own loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+import uvloop
+from prometheus_client import CollectorRegistry, Gauge, GCCollector, PlatformCollector, ProcessCollector
+from pydantic import ValidationError
+
+from servicekit import logs
+from servicekit.health import HttpServer, ops_app
+from servicekit.settings import Settings
+
+
+class Service(Protocol):
+    registry: CollectorRegistry
+
+    async def start(self) -> None: ...
+
+    async def stop(self) -> None:
+        """Clean end on SIGTERM; at most a few seconds."""
+        ...
+
+    async def ready(self) -> str | None:
+        """None when ready, else what is missing."""
+        ...
+
+
+S = TypeVar("S", bound=Settings)
+
+
+def run(name: str, settings_type: type[S], build: Callable[[S], Service]) -> None:
+    """Run a service until SIGTERM or SIGINT.  Exits 2 on bad settings, 1 when it can't start."""
+    try:
+        settings = settings_type()
+    except ValidationError as error:
+        for problem in error.errors():
+            field = ".".join(str(p) for p in problem["loc"])
+            sys.stderr.write(f"{name}: setting {field}: {problem['msg']}\n")
+        sys.exit(2)
+    logs.set_up(name, settings.instance, settings.log_format, settings.log_level)
+    sys.exit(uvloop.run(_main(name, settings, build)))
+
+
+async def _main(name: str, settings: S, build: Callable[[S], Service]) -> int:
+    log = logs.logger("servicekit.run")
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for sig in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(sig, stop.set)
+    service = build(settings)
+    _process_metrics(service.registry, name, settings.build)
+    ops = HttpServer(ops_app(service.ready, service.registry), settings.ops_host, settings.ops_port)
+    try:
+        await ops.start()
+    except OSError as error:
+        log.error("the operations port can't be had", port=settings.ops_port, why=str(error))
+        return 1
+    starting = asyncio.create_task(service.start())
+    stopping = asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        if starting.done():
+            starting.result()
+            log.info("started", ops_port=ops.port, build=settings.build)
+            await stop.wait()
+        else:
+            starting.cancel()
+    except Exception:
+        log.exception("could not start")
+        return 1
+    finally:
+        stopping.cancel()
+        try:
+            await asyncio.wait_for(service.stop(), 10)
+        except TimeoutError:
+            log.error("did not stop within 10 s")
+        await ops.stop()
+    log.info("stopped")
+    return 0
+
+
+def _process_metrics(registry: CollectorRegistry, name: str, build: str) -> None:
+    ProcessCollector(registry=registry)
+    PlatformCollector(registry=registry)
+    GCCollector(registry=registry)
+    info = Gauge("snatch_build_info", "1, with what runs.", ["service", "build"], registry=registry)
+    info.labels(name, build).set(1)

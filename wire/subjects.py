@@ -1,0 +1,64 @@
+"""Every NATS subject there is, as functions."""
+
+from __future__ import annotations
+
+
+def table(room: str) -> str:
+    """Frames for everyone at a table, and its TVs."""
+    return f"f.{room}.table"
+
+
+def seat(room: str, seat: int) -> str:
+    """Frames for one seat alone."""
+    return f"f.{room}.seat.{seat}"
+
+
+def beacon(room: str) -> str:
+    """The (epoch, number) of each of a room's subjects, when it has been quiet."""
+    return f"f.{room}.beacon"
+
+
+def room_frames(room: str) -> str:
+    """One subscription for all of a room's frames: several would arrive out of order."""
+    return f"f.{room}.>"
+
+
+def lobby(room: str) -> str:
+    """A lobby, whole, at every change."""
+    return f"l.{room}"
+
+
+def log(partition: int) -> str:
+    """A partition's log.  JetStream only; nobody subscribes to it with core NATS."""
+    return f"log.{partition}"
+
+
+LOG_STREAM = "LOG"
+LOG_SUBJECTS = "log.*"
+OWN_BUCKET = "own"
+OWN_REPUBLISH = "own.>"
+"""Placement and leases, republished from the bucket: `own.p.<partition>`, `own.e.<engine>`."""
+
+
+def lease_key(engine: str) -> str:
+    return f"e.{engine}"
+
+
+def placement_key(partition: int) -> str:
+    return f"p.{partition}"
+
+
+def engine_alive(engine: str) -> str:
+    """A request here is answered by that engine, or by nobody."""
+    return f"engine.{engine}.alive"
+
+
+TABLE_NEWS = "news.table"
+"""From engines, for one of the rooms workers: a table closed, a member left, the host changed."""
+ROOMS_QUEUE = "rooms"
+
+BOTS_WANTED = "bots.wanted"
+"""From engines, for one of the bot workers: this seat wants a driver."""
+BOTS_QUEUE = "bots"
+BOTS_BEAT = "bots.beat"
+"""From each bot worker, every 500 ms: its id, and `gone` when it stops."""
