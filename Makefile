@@ -1,3 +1,54 @@
-.PHONY: proto
-proto: ## generate the gRPC code into generated/
-	.venv/bin/python -m stack.protos
+# Python 3.11+, make and git are all that a machine needs; see stack/setup_env.py.
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 python3.14; do \
+	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$p && exit; done; \
+	for p in python3 python3.11; do command -v $$p >/dev/null && echo $$p && exit; done)
+SETUP = $(if $(PYTHON),$(PYTHON) -m stack.setup_env,@echo "✗ there is no Python 3.11 or later" >&2; \
+	echo "→ install it (Debian, Ubuntu: apt-get install python3 python3-venv; macOS: brew install python)" >&2; exit 1; :)
+RUN = .venv/bin/python -m
+HOST ?=
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help setup play web proto schemas settings test test-rules lint format lock clean
+
+help: ## what there is to make
+	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
+
+setup: ## make .venv and install what is locked
+	@$(SETUP) env
+
+play: ## set up and start everything; HOST=0.0.0.0 opens it to your network
+	@$(SETUP) play
+	@exec .venv/bin/snatch play $(if $(HOST),--host $(HOST)) $(ARGS)
+
+web: ## build the browser client into web/dist
+	@$(SETUP) web
+
+proto: setup ## generate the gRPC code into generated/
+	@$(RUN) stack.protos
+
+settings: setup ## write docs/settings.md
+	@.venv/bin/snatch settings > docs/settings.md
+
+test: ## set up and run all tests: rules, services, contracts, end to end, browser
+	@$(SETUP) test
+	@$(RUN) stack.tests
+
+test-rules: ## the rules alone, in seconds
+	@$(SETUP) env
+	@$(RUN) pytest games wire -q
+
+lint: ## style, types, import walls, protos, the client
+	@$(SETUP) lint
+	@$(RUN) stack.lint
+
+format: setup ## put the code in shape
+	@$(RUN) ruff check --fix --quiet . ; $(RUN) ruff format .
+
+lock: setup ## renew requirements.txt from pyproject.toml
+	@.venv/bin/uv pip compile -q pyproject.toml --all-extras --universal --generate-hashes --no-emit-index-url \
+		--no-header --python-version 3.11 -o requirements.txt
+
+clean: ## remove what was built and installed (not .snatch, the tables' data)
+	rm -rf .venv generated web/node_modules web/dist web/src/generated tools/node_modules
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

