@@ -1,0 +1,35 @@
+/** Every string that the client shows, in one place. Both screens and the TV read from here. */
+
+export const en = {
+  app: {
+    title: 'Snatch',
+    connecting: 'Connecting…',
+    reconnecting: 'Connection lost. Trying again…',
+    waiting: 'Waiting for the table…',
+    takenOver: 'This game was opened elsewhere.',
+    playHere: 'Play here instead',
+    toHome: 'To the start',
+  },
+  table: {
+    go: 'Snatch!',
+    snatchedBy: (name: string) => `Snatched! by ${name}`,
+    noPile: 'No pile for that',
+    stuck: 'No moves for now: watch the middle',
+    allStuck: 'Everyone’s stuck',
+    pilesTurn: 'Snatch piles turn',
+    endHand: 'End hand',
+    watching: 'You play in the next game',
+    pausedBy: (name: string) => `Paused by ${name}`,
+    pausedAway: 'Paused until the host is back',
+    resume: 'Resume',
+    pause: 'Pause',
+    undo: 'Undo',
+    help: 'How to play',
+    leave: 'Leave',
+    left: (name: string) => `${name} left`,
+    back: (name: string) => `${name} is back`,
+    joined: (name: string) => `${name} came in`,
+    newHost: (name: string) => `${name} is the host now`,
+    hostLeft: 'The host left',
+  },
+} as const
