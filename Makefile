@@ -32,7 +32,7 @@ settings: setup ## write docs/settings.md
 
 test: ## set up and run all tests: rules, services, contracts, end to end, browser
 	@$(SETUP) test
-	@$(RUN) stack.tests
+	@$(RUN) stack.checks tests
 
 test-rules: ## the rules alone, in seconds
 	@$(SETUP) env
@@ -40,7 +40,7 @@ test-rules: ## the rules alone, in seconds
 
 lint: ## style, types, import walls, protos, the client
 	@$(SETUP) lint
-	@$(RUN) stack.lint
+	@$(RUN) stack.checks lint
 
 format: setup ## put the code in shape
 	@$(RUN) ruff check --fix --quiet . ; $(RUN) ruff format .

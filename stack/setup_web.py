@@ -14,7 +14,7 @@ from stack.steps import ROOT, VENV, Failed, digest, digest_of_files, python, run
 
 WEB = ROOT / "web"
 TOOLS = ROOT / "tools"
-OLDEST_NODE = 20
+NODES = "20.19+, 22.12+ or later"
 SOURCES = ("src", "public", "scripts")
 NPM_CURE = "look at the log, then run it again"
 
@@ -29,10 +29,22 @@ def node_folder() -> Path | None:
             said = subprocess.run([folder / "node", "--version"], capture_output=True, text=True, timeout=20).stdout
         except (OSError, subprocess.TimeoutExpired):
             continue
-        major = said.strip().removeprefix("v").split(".")[0]
-        if major.isdigit() and int(major) >= OLDEST_NODE:
+        if new_enough(said):
             return folder
     return None
+
+
+def new_enough(version: str) -> bool:
+    """As Vite wants it.
+
+    >>> new_enough("v20.18.3"), new_enough("v20.19.0"), new_enough("v21.7.0"), new_enough("v24.1.0")
+    (False, True, False, True)
+    """
+    try:
+        major, minor = (int(n) for n in version.strip().removeprefix("v").split(".")[:2])
+    except ValueError:
+        return False
+    return (major == 20 and minor >= 19) or (major == 22 and minor >= 12) or major > 22
 
 
 def node_env() -> dict[str, str]:
@@ -40,8 +52,8 @@ def node_env() -> dict[str, str]:
     folder = node_folder()
     if folder is None:
         raise Failed(
-            f"there is no Node {OLDEST_NODE} or later, on this machine or in .venv",
-            f"install Node {OLDEST_NODE}+, or remove .venv and run it again: it brings one along",
+            f"there is no Node {NODES}, on this machine or in .venv",
+            "install one, or remove .venv and run it again: it brings one along",
         )
     return {"PATH": f"{folder}{os.pathsep}{os.environ.get('PATH', '')}", "npm_config_update_notifier": "false"}
 
