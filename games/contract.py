@@ -30,7 +30,7 @@ class Refusal(Exception):
     `code` is one of the codes listed in docs/protocol.md, e.g. `snatched`, `no_pile`,
     `stale`, `not_allowed`, `nothing_to_undo`, `nothing_to_turn`, `bad_move`.
     `by` is the seat that took the spot and `pile` the pile that was advanced,
-    for `snatched` alone.
+    for `snatched` alone; such a refusal is public, since every screen shows that pile flash.
     """
 
     def __init__(self, code: str, *, by: Seat | None = None, pile: int | None = None) -> None:
@@ -109,7 +109,11 @@ class Game(Protocol[S, M, E, P, V, O]):
         ...
 
     def legal_moves(self, state: S, seat: Seat) -> Sequence[M]:
-        """Every move that `decide` would accept from this seat now."""
+        """Every move that `decide` would accept from this seat now.
+
+        A move that differs from a listed one in a mere wish (which of several
+        fitting places) need not be listed.
+        """
         ...
 
     def decide(self, state: S, seat: Seat, move: M, now: int, basis: int) -> Sequence[E]:

@@ -137,10 +137,13 @@ class View(_Strict):
 
 
 class Dealt(_Strict, tag_field="t", tag="dealt"):
-    """Public.  A new hand: an empty middle, and 13 cards in everyone's snatch pile."""
+    """Public.  A new hand: an empty middle, and 13 cards in the snatch pile of each of `seats`.
 
-    hand: int
-    seats: list[SeatCount]
+    The hand's number is the view's plus one; totals are those of the view's `result`,
+    or 0 when it has none (the first hand of a game, which may find no view at all).
+    """
+
+    seats: list[int]
 
 
 class YourDeal(_Strict, tag_field="t", tag="your_deal"):
