@@ -1,0 +1,91 @@
+"""docs/protocol.md is true: its examples are what the server's own types read and write."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import msgspec
+import pytest
+
+from games.snatch_solitaire import messages as game
+from wire import client_in, client_out
+
+TEXT = (Path(__file__).resolve().parents[2] / "docs" / "protocol.md").read_text(encoding="utf-8")
+
+KINDS: dict[str, Any] = {
+    "client": client_in.ClientMessage,
+    "tv": client_in.TvMessage,
+    "server": client_out.ServerMessage,
+    "table-event": client_out.TableEvent,
+    "move": game.Move,
+    "event": game.PublicEvent,
+    "view": game.View,
+    "options": game.Options,
+}
+
+EXAMPLES = [(kind, body) for kind, body in re.findall(r"^```json (\S+)\n(.*?)^```$", TEXT, re.M | re.S)]
+
+
+def inner(kind: str, message: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+    """What a message of one side carries of another's: (type, value)."""
+    if kind == "client" and message["t"] == "move":
+        moves = client_in.TableMove if message["m"]["t"] in tags(client_in.TableMove) else game.Move
+        yield moves, message["m"]
+    if kind == "server":
+        for step in message.get("steps", ()):
+            for event in step.get("ev", ()):
+                yield client_out.TableEvent if event["t"] in tags(client_out.TableEvent) else game.PublicEvent, event
+        if message["t"] == "snapshot":
+            yield game.View, message["view"]
+            yield game.Options, message["table"]["options"]
+
+
+def tags(union: Any) -> set[str]:
+    return {str(member.__struct_config__.tag) for member in get_args(union)}
+
+
+def codes_under(heading: str) -> set[str]:
+    """First column of the table below a heading."""
+    section = TEXT.split(f"\n## {heading}\n", 1)[1].split("\n## ", 1)[0]
+    return {code for row in re.findall(r"^\| (`[^|]*) \|", section, re.M) for code in re.findall(r"`(\w+)`", row)}
+
+
+@pytest.mark.parametrize(("kind", "body"), EXAMPLES, ids=[f"{k}-{i}" for i, (k, _) in enumerate(EXAMPLES)])
+def test_an_example_is_read_and_written_by_the_servers_own_types(kind: str, body: str) -> None:
+    shown = msgspec.json.decode(body)
+    read = msgspec.json.decode(body, type=KINDS[kind])
+    assert msgspec.json.decode(msgspec.json.encode(read)) == shown
+    for type_, value in inner(kind, shown):
+        assert msgspec.to_builtins(msgspec.convert(value, type_)) == value
+
+
+@pytest.mark.parametrize("kind", ["client", "tv", "server", "table-event", "move", "event"])
+def test_every_message_has_an_example(kind: str) -> None:
+    shown = {msgspec.json.decode(body)["t"] for k, body in EXAMPLES if k == kind or (kind == "tv" and k == "client")}
+    assert shown >= tags(KINDS[kind])
+
+
+def test_every_table_move_and_lobby_act_has_an_example() -> None:
+    sent = [msgspec.json.decode(body) for kind, body in EXAMPLES if kind == "client"]
+    assert {m["m"]["t"] for m in sent if m["t"] == "move"} >= tags(client_in.TableMove)
+    assert {m["do"]["t"] for m in sent if m["t"] == "lobby"} == tags(client_in.LobbyAct)
+
+
+def test_every_table_event_stands_in_its_table() -> None:
+    section = TEXT.split("\n### Events of the table\n", 1)[1].split("\n## ", 1)[0]
+    rows = " ".join(re.findall(r"^\| (.*)$", section, re.M))
+    assert tags(client_out.TableEvent) <= set(re.findall(r"`(\w+)`", rows))
+
+
+def test_every_error_code_is_explained() -> None:
+    named = set(re.findall(r"`(\w+)`", (client_out.Error.__doc__ or "").split("Codes:", 1)[1]))
+    assert codes_under("Errors") == named
+
+
+def test_the_limits_and_the_version_are_the_servers_own() -> None:
+    assert f"at most {client_in.MAX_BYTES} bytes" in TEXT
+    assert client_in.VERSION == client_out.VERSION == 1
+    assert "Version 1." in TEXT
