@@ -5,29 +5,47 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import nats
 from nats.aio.client import Client
+from nats.aio.subscription import Subscription
+from nats.errors import SlowConsumerError
 
 from servicekit import logs
+
+OnError = Callable[[Exception], Awaitable[None]]
+OnChange = Callable[[], Awaitable[None]]
+
+
+class Bus(Client):
+    """A connection that several parts of a service may listen to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reconnect_listeners: list[Callable[[], None]] = []
+        self.slow_listeners: list[Callable[[Subscription], None]] = []
+        """Told which subscription dropped messages."""
 
 
 async def connect(
     url: str,
     name: str,
     *,
-    on_error: Callable[[Exception], Awaitable[None]] | None = None,
-    on_disconnect: Callable[[], Awaitable[None]] | None = None,
-    on_reconnect: Callable[[], Awaitable[None]] | None = None,
-) -> Client:
+    on_error: OnError | None = None,
+    on_disconnect: OnChange | None = None,
+    on_reconnect: OnChange | None = None,
+) -> Bus:
     """Connect, and keep on trying for as long as the process lives.
 
     `on_error` hears of slow consumers (messages were dropped: get a snapshot).
     What is published while disconnected is buffered up to 2 MiB and sent later.
     """
     log = logs.logger("servicekit.bus")
+    nc = Bus()
 
     async def error(e: Exception) -> None:
         log.warning("nats", error=repr(e))
+        if isinstance(e, SlowConsumerError):
+            for slow in list(nc.slow_listeners):
+                slow(e.sub)
         if on_error is not None:
             await on_error(e)
 
@@ -38,6 +56,8 @@ async def connect(
 
     async def reconnected() -> None:
         log.info("nats is back")
+        for back in list(nc.reconnect_listeners):
+            back()
         if on_reconnect is not None:
             await on_reconnect()
 
@@ -54,7 +74,8 @@ async def connect(
         "disconnected_cb": disconnected,
         "reconnected_cb": reconnected,
     }
-    return await nats.connect(**options)
+    await nc.connect(**options)
+    return nc
 
 
 async def barrier(nc: Client) -> None:

@@ -23,6 +23,11 @@ def room_frames(room: str) -> str:
     return f"f.{room}.>"
 
 
+def open_frames(room: str) -> str:
+    """The same without the seats' own: what a TV's server may hear."""
+    return f"f.{room}.*"
+
+
 def lobby(room: str) -> str:
     """A lobby, whole, at every change."""
     return f"l.{room}"

@@ -1,0 +1,108 @@
+"""One engine as this process talks to it: a channel, and one stream of batched commands."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import grpc
+
+from generated.snatch.engine.v1.engine_pb2 import Command, CommandsRequest, CommandsResponse, Reply
+from generated.snatch.engine.v1.engine_pb2_grpc import EngineServiceAsyncStub, EngineServiceStub
+from servicekit import logs, rpc
+
+QUIET_PAUSE = 0.002
+BUSY_PAUSE = 0.005
+"""Seconds that a batch waits for company: a small one when quiet, more when batches are big anyway."""
+BUSY_BATCH = 32
+MAX_BATCH = 1024
+MAX_QUEUED = 16384
+RETRY = 0.05
+
+
+class EngineLink:
+    """The stream is opened at the first command and again after it broke.
+
+    `replied` gets every reply, `broke` is told when commands may have been lost: what
+    has no answer must then be sent again, in order.
+    """
+
+    def __init__(
+        self, address: str, replied: Callable[[EngineLink, Reply], None], broke: Callable[[EngineLink], None]
+    ) -> None:
+        self.address = address
+        self._replied = replied
+        self._broke = broke
+        self._channel = rpc.channel(address)
+        self.stub: EngineServiceAsyncStub = EngineServiceStub(self._channel)
+        self._queue: list[Command] = []
+        self._wake = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._not_before = 0.0
+        self.used_at = 0.0
+        self.batches = 0
+        self._log = logs.logger(__name__).bind(engine=address)
+
+    @property
+    def depth(self) -> int:
+        """Commands that wait for the stream."""
+        return len(self._queue)
+
+    def send(self, command: Command) -> bool:
+        """Queue a command for the next batch; False when the queue is full."""
+        if len(self._queue) >= MAX_QUEUED:
+            return False
+        self._queue.append(command)
+        if self._task is None:
+            self._task = asyncio.create_task(self._run(), name=f"engine-link:{self.address}")
+        self._wake.set()
+        return True
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        await self._channel.close()
+
+    async def _run(self) -> None:
+        loop = asyncio.get_running_loop()
+        if (wait := self._not_before - loop.time()) > 0:
+            await asyncio.sleep(wait)
+        call = self.stub.Commands()
+        reader = asyncio.create_task(self._read(call))
+        writer = asyncio.create_task(self._write(call))
+        try:
+            await asyncio.wait({reader, writer}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            call.cancel()
+            for task in (reader, writer):
+                task.cancel()
+            await asyncio.gather(reader, writer, return_exceptions=True)
+        self._not_before = loop.time() + RETRY
+        self._queue.clear()
+        self._task = None
+        self._log.info("the command stream ended")
+        self._broke(self)
+
+    async def _read(self, call: grpc.aio.StreamStreamCall[CommandsRequest, CommandsResponse]) -> None:
+        try:
+            async for response in call:
+                for reply in response.replies:
+                    self._replied(self, reply)
+        except grpc.aio.AioRpcError as error:
+            self._log.info("the command stream broke", code=str(error.code()), detail=error.details())
+
+    async def _write(self, call: grpc.aio.StreamStreamCall[CommandsRequest, CommandsResponse]) -> None:
+        pause = QUIET_PAUSE
+        try:
+            while True:
+                await self._wake.wait()
+                await asyncio.sleep(pause)
+                batch, self._queue = self._queue[:MAX_BATCH], self._queue[MAX_BATCH:]
+                if not self._queue:
+                    self._wake.clear()
+                pause = BUSY_PAUSE if len(batch) >= BUSY_BATCH else QUIET_PAUSE
+                self.batches += 1
+                await call.write(CommandsRequest(commands=batch))
+        except (grpc.aio.AioRpcError, asyncio.InvalidStateError, grpc.aio.UsageError):
+            return

@@ -1,0 +1,142 @@
+"""Which engine owns which partition: a cache of the `own` bucket.
+
+News comes by republish to `own.p.*` (a KV watcher is deaf for up to 18 s after a NATS
+fault); on a miss or in doubt the entry is read from the stream's leader, never from a
+replica.  A wrong entry costs a round trip, never safety: the engine says "not owner".
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import msgspec
+import nats.errors
+import nats.js.errors
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
+
+from servicekit import logs
+from servicekit.bus import Bus
+from wire import subjects
+from wire.places import PARTITIONS
+
+READ_TIMEOUT = 1.0
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """`p.<partition>` in the bucket; other fields are the engines' own affair."""
+
+    owner: str
+    addr: str
+    epoch: int
+    state: str
+
+
+class Owner(msgspec.Struct, frozen=True):
+    engine: str
+    addr: str
+    epoch: int
+    open: bool
+    revision: int
+
+
+class Placement:
+    """`changed` is called with a partition whenever another owner, address, epoch or state is seen."""
+
+    def __init__(self, nc: Client, changed: Callable[[int], None]) -> None:
+        self._nc = nc
+        self._js = nc.jetstream(timeout=READ_TIMEOUT)
+        self._changed = changed
+        self._owners: dict[int, Owner] = {}
+        self._reading: dict[int, asyncio.Task[Owner | None]] = {}
+        self._sub: Subscription | None = None
+        self._log = logs.logger(__name__)
+
+    async def start(self) -> None:
+        self._sub = await self._nc.subscribe(f"{subjects.OWN_BUCKET}.p.*", cb=self._on_news)
+        if isinstance(self._nc, Bus):
+            self._nc.reconnect_listeners.append(self.forget_all)
+
+    async def stop(self) -> None:
+        if isinstance(self._nc, Bus) and self.forget_all in self._nc.reconnect_listeners:
+            self._nc.reconnect_listeners.remove(self.forget_all)
+        for task in self._reading.values():
+            task.cancel()
+        if self._sub is not None and not self._nc.is_closed:
+            await self._sub.unsubscribe()
+        self._sub = None
+
+    def known(self, partition: int) -> Owner | None:
+        """The open owner as last heard, without asking."""
+        owner = self._owners.get(partition)
+        return owner if owner is not None and owner.open else None
+
+    def forget(self, partition: int) -> None:
+        """In doubt: the next `read` asks the leader."""
+        self._owners.pop(partition, None)
+
+    def forget_all(self) -> None:
+        """News may have been missed."""
+        self._owners.clear()
+
+    async def find(self, partition: int) -> Owner | None:
+        """The open owner, read from the leader if it isn't known."""
+        return self.known(partition) or await self.read(partition)
+
+    async def read(self, partition: int) -> Owner | None:
+        """The open owner as the leader has it; None when there is none or NATS doesn't answer.
+
+        Readers of the same partition at the same time share one request.
+        """
+        task = self._reading.get(partition)
+        if task is None:
+            task = asyncio.create_task(self._read(partition))
+            self._reading[partition] = task
+            task.add_done_callback(lambda _: self._reading.pop(partition, None))
+        return await asyncio.shield(task)
+
+    async def addresses(self) -> dict[str, str]:
+        """Engine → address, of all that own something, as read now where unknown."""
+        found = await asyncio.gather(*(self.find(p) for p in range(PARTITIONS)))
+        return {owner.engine: owner.addr for owner in found if owner is not None}
+
+    async def without_owner(self) -> list[int]:
+        """The partitions that nobody serves now."""
+        found = await asyncio.gather(*(self.find(p) for p in range(PARTITIONS)))
+        return [p for p, owner in enumerate(found) if owner is None]
+
+    async def _read(self, partition: int) -> Owner | None:
+        key = f"$KV.{subjects.OWN_BUCKET}.{subjects.placement_key(partition)}"
+        try:
+            message = await self._js.get_last_msg(f"KV_{subjects.OWN_BUCKET}", key)
+        except nats.js.errors.NotFoundError:
+            return None
+        except (nats.errors.Error, nats.js.errors.Error, TimeoutError, OSError) as error:
+            self._log.warning("placement could not be read", partition=partition, error=repr(error))
+            return None
+        if message.data:
+            self._take(partition, message.data, message.seq or 0)
+        return self.known(partition)
+
+    async def _on_news(self, message: Msg) -> None:
+        name = message.subject.rpartition(".")[2]
+        if not name.isdigit() or not message.data:
+            return
+        sequence = (message.headers or {}).get("Nats-Sequence", "0")
+        self._take(int(name), message.data, int(sequence))
+
+    def _take(self, partition: int, data: bytes, revision: int) -> None:
+        try:
+            entry = msgspec.json.decode(data, type=Entry)
+        except msgspec.DecodeError:
+            self._log.error("placement can't be understood", partition=partition)
+            return
+        before = self._owners.get(partition)
+        if before is not None and (before.epoch, before.revision) > (entry.epoch, revision):
+            return
+        owner = Owner(entry.owner, entry.addr, entry.epoch, entry.state == "open", revision)
+        self._owners[partition] = owner
+        if before is None or (before.addr, before.epoch, before.open) != (owner.addr, owner.epoch, owner.open):
+            self._changed(partition)

@@ -1,0 +1,268 @@
+"""A seat at a table, as a gateway's socket or a bot drives it: attach, send, resend, hear.
+
+    session = SeatSession(feeds, request, sink)
+    await session.attach()          # sink.on_snapshot has been called when this returns
+    session.send(17, message)       # answered by a frame, or by sink.on_answer
+    session.close()
+
+Commands stay here until they are answered, so that they can be sent again in order;
+ids are contiguous per tab, so a doubled one is answered again and never decided twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections import deque
+from collections.abc import Callable, Iterator
+from enum import Enum
+from typing import Protocol
+
+import msgspec
+
+from generated.snatch.engine.v1 import engine_pb2 as pb
+from servicekit.audience import Audience
+from servicekit.engines import EngineAway
+from servicekit.feed import Feeds, RoomFeed
+from wire.client_out import Error, Expect
+from wire.frames import Frame
+from wire.places import partition_of
+
+MAX_UNANSWERED = 256
+"""Moves of one session that may wait for their answers."""
+EXPECT_PAUSE = 0.1
+"""Seconds in which the same EXPECT again changes nothing: one comes for each command behind a gap."""
+
+
+class Sent(Enum):
+    TAKEN = "taken"
+    """On its way, or there already."""
+    GAP = "gap"
+    """An id is missing before it: the sink was told `expect`."""
+    FULL = "full"
+    """Too many wait for their answers."""
+    OVER = "over"
+    """This session doesn't play any more."""
+
+
+class SeatSink(Protocol):
+    """Who sits here.  None of these may wait.  Bodies are the bytes that browsers get."""
+
+    def on_snapshot(self, body: bytes) -> None: ...
+
+    def on_frame(self, kind: int, body: bytes) -> None:
+        """`kind`: frames.TABLE or frames.SEAT."""
+        ...
+
+    def on_answer(self, body: bytes) -> None:
+        """A client_out.Answer, Expect or Error about one of the own moves."""
+        ...
+
+    def on_waiting(self) -> None:
+        """The engine can't be reached just now; a snapshot ends it.  Moves may still be sent: they are kept."""
+        ...
+
+    def on_taken_over(self) -> None:
+        """Another tab or driver has the seat.  Final."""
+        ...
+
+    def on_no_table(self) -> None:
+        """The table is gone.  Final."""
+        ...
+
+
+class SeatSession:
+    """One attach of one tab.  `request` names room, table, player and tab."""
+
+    def __init__(self, feeds: Feeds, request: pb.AttachRequest, sink: SeatSink) -> None:
+        self.room = request.room
+        self.partition = partition_of(request.room)
+        self.seat = -1
+        self.session = 0
+        self.answered = 0
+        self.last = 0
+        """The highest id taken from the sink."""
+        self.sent_to = ""
+        self.oldest = math.inf
+        self.stalled = False
+        self.over = False
+        self._feeds = feeds
+        self._engines = feeds.engines
+        self._request = request
+        self._sink = sink
+        self._feed: RoomFeed | None = None
+        self._audience = Audience(self, self._view)
+        self._unanswered: deque[pb.Command] = deque()
+        self._asked_again: set[int] = set()
+        self._expected = (0, -math.inf)
+
+    # ---- coming and going ----
+
+    async def attach(self, timeout: float | None = None) -> None:
+        """Take the seat.  Raises EngineRefusal (`no_table`, …) or EngineAway; then close and, later, try anew."""
+        self._feed = await self._feeds.enter(self.room)
+        self._audience.unseated = True
+        self._feed.audiences.append(self._audience)
+        try:
+            response = await self._engines.attach(self._request, timeout)
+        except BaseException:
+            self.close(detach=False)
+            raise
+        if self.over:  # closed while attaching
+            self._engines.detach(self.room, response.seat, response.session)
+            raise EngineAway("closed while attaching")
+        self.seat, self.session = response.seat, response.session
+        self.answered = self.last = response.snapshot.answered
+        self._audience.seat = response.seat
+        self._engines.register(self)
+        self._audience.release(response.snapshot)
+
+    def close(self, *, detach: bool = True) -> None:
+        """Stop hearing.  `detach`: the socket is gone; an older session's detach changes nothing."""
+        if self.over and self._feed is None:
+            return
+        self.over = True
+        self._audience.close()
+        if self.session:
+            self._engines.unregister(self)
+            if detach:
+                self._engines.detach(self.room, self.seat, self.session)
+        self._unanswered.clear()
+        if self._feed is not None:
+            if self._audience in self._feed.audiences:
+                self._feed.audiences.remove(self._audience)
+            self._feeds.leave(self._feed)
+            self._feed = None
+
+    # ---- moves ----
+
+    def send(self, id: int, body: bytes) -> Sent:
+        """Send a move message, whole.  Ids count up by one; one that was answered is answered again."""
+        if self.over or not self.session:
+            return Sent.OVER
+        if id > self.last + 1:
+            self._sink.on_answer(msgspec.json.encode(Expect(self.last + 1)))
+            return Sent.GAP
+        command = pb.Command(
+            room=self.room, seat=self.seat, session=self.session, id=id, body=body, kind=pb.COMMAND_KIND_MOVE
+        )
+        if id <= self.answered:
+            if len(self._asked_again) >= MAX_UNANSWERED:
+                return Sent.FULL
+            self._asked_again.add(id)
+            self._engines.send(self, command)
+            return Sent.TAKEN
+        if id <= self.last:
+            return Sent.TAKEN
+        if len(self._unanswered) >= MAX_UNANSWERED:
+            return Sent.FULL
+        self.last = id
+        self._unanswered.append(command)
+        if self.oldest == math.inf:
+            self.oldest = asyncio.get_running_loop().time()
+        self._engines.send(self, command)
+        return Sent.TAKEN
+
+    @property
+    def waiting_for_answers(self) -> int:
+        return len(self._unanswered)
+
+    def outstanding(self) -> Iterator[pb.Command]:
+        return iter(tuple(self._unanswered))
+
+    def on_reply(self, reply: pb.Reply) -> None:
+        if self.over:
+            return
+        if reply.kind == pb.REPLY_KIND_ANSWERED:
+            wanted = reply.id > self.answered or reply.id in self._asked_again
+            self._asked_again.discard(reply.id)
+            self._settle(reply.id)
+            if wanted:
+                self._sink.on_answer(reply.body)
+        elif reply.kind == pb.REPLY_KIND_EXPECT:
+            self._rewind(reply.id)
+        elif reply.kind == pb.REPLY_KIND_BAD:
+            self._bad(reply)
+        elif reply.kind == pb.REPLY_KIND_TAKEN_OVER:
+            self._end(self._sink.on_taken_over)
+        elif reply.kind == pb.REPLY_KIND_NO_TABLE:
+            self._end(self._sink.on_no_table)
+
+    def _rewind(self, id: int) -> None:
+        now = asyncio.get_running_loop().time()
+        if self._expected[0] == id and now - self._expected[1] < EXPECT_PAUSE:
+            return
+        self._expected = (id, now)
+        self._settle(id - 1)
+        if not self._unanswered or self._unanswered[0].id > id:
+            if id <= self.last:  # what is missing was never here: the client has it
+                self._unanswered.clear()
+                self._clock()
+                self.last = id - 1
+                self._sink.on_answer(msgspec.json.encode(Expect(id)))
+        elif not self.stalled:
+            self._engines.stall(self)
+
+    def _bad(self, reply: pb.Reply) -> None:
+        """The id is free again: what followed it is dropped here, since the engine won't take it."""
+        if not self._unanswered or not self._unanswered[0].id <= reply.id <= self.last:
+            return
+        followed = self.last > reply.id
+        while self._unanswered and self._unanswered[-1].id >= reply.id:
+            self._unanswered.pop()
+        self.last = reply.id - 1
+        self._clock()
+        body = reply.body or msgspec.json.encode(Error("bad_message", id=reply.id))
+        self._sink.on_answer(body)
+        if followed:
+            self._sink.on_answer(msgspec.json.encode(Expect(reply.id)))
+
+    def _settle(self, id: int) -> None:
+        """Everything up to `id` has been decided."""
+        settled = False
+        while self._unanswered and self._unanswered[0].id <= id:
+            self._unanswered.popleft()
+            settled = True
+        if id > self.answered:
+            self.answered = id
+            self.last = max(self.last, id)
+        if settled:
+            self._clock()
+
+    def _clock(self) -> None:
+        self.oldest = asyncio.get_running_loop().time() if self._unanswered else math.inf
+
+    def _end(self, tell: Callable[[], None]) -> None:
+        if self.over:
+            return
+        self.close(detach=False)
+        tell()
+
+    # ---- frames ----
+
+    async def _view(self, timeout: float) -> pb.Snapshot:
+        request = pb.ViewRequest(room=self.room, table=self._request.table, seat=self.seat, session=self.session)
+        return (await self._engines.view(request, timeout)).snapshot
+
+    def on_frame(self, frame: Frame) -> None:
+        for seat, session, id in frame.answered:
+            if seat != self.seat:
+                continue
+            if session > self.session:
+                self._end(self._sink.on_taken_over)
+                return
+            if session == self.session:
+                self._settle(id)
+        if frame.body:
+            self._sink.on_frame(frame.kind, frame.body)
+
+    def on_snapshot(self, snapshot: pb.Snapshot) -> None:
+        self._feeds.counts.snapshots += 1
+        self._settle(snapshot.answered)
+        self._sink.on_snapshot(snapshot.body)
+
+    def on_waiting(self) -> None:
+        self._sink.on_waiting()
+
+    def on_refused(self, detail: str) -> None:
+        self._end(self._sink.on_taken_over if detail == "taken_over" else self._sink.on_no_table)

@@ -1,0 +1,48 @@
+"""A player's token: names room, the room's birth, and player; signed, never stored.
+
+With it a phone comes back to its seat.  The birth id makes a token of a room that has
+gone useless in a later room with the same code.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from itsdangerous import BadData, URLSafeSerializer
+
+MAX_LENGTH = 512
+"""Longer ones are refused unread."""
+
+
+class BadToken(Exception):
+    """Not signed with this secret, or not a player's token at all."""
+
+
+class Claims(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    room: str = msgspec.field(name="r")
+    birth: str = msgspec.field(name="b")
+    player: str = msgspec.field(name="p")
+
+
+class Tokens:
+    """Signs and reads tokens.  `secret` must be the same in all gateways and rooms.
+
+    Raises ValueError when there is no secret: an unsigned deployment would let anyone be anyone.
+    """
+
+    def __init__(self, secret: str) -> None:
+        if not secret:
+            raise ValueError("SNATCH_SECRET is not set: it signs players' tokens")
+        self._serializer = URLSafeSerializer(secret, salt="snatch.player")
+
+    def sign(self, room: str, birth: str, player: str) -> str:
+        token = self._serializer.dumps({"r": room, "b": birth, "p": player})
+        return token if isinstance(token, str) else token.decode()
+
+    def read(self, token: str) -> Claims:
+        """Raises BadToken."""
+        if not token or len(token) > MAX_LENGTH:
+            raise BadToken("length")
+        try:
+            return msgspec.convert(self._serializer.loads(token), Claims)
+        except (BadData, msgspec.ValidationError, ValueError) as error:
+            raise BadToken(type(error).__name__) from error
