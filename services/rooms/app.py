@@ -1,0 +1,111 @@
+"""Rooms, wired: the only place that builds its parts."""
+
+from __future__ import annotations
+
+import grpc
+import nats.errors
+from nats.aio.client import Client
+
+from generated.snatch.rooms.v1 import rooms_pb2_grpc
+from servicekit import bus, logs, rpc
+from servicekit.engines import Engines
+from servicekit.tokens import Tokens
+
+from .clock import Clock
+from .engine import EngineTables, Tables
+from .lobbies import Lobbies
+from .metrics import RoomsMetrics
+from .news import News
+from .rpc import MAX_MESSAGE, RoomsServicer
+from .settings import RoomsSettings
+from .store import Store
+
+_STOP_GRACE = 1.0
+
+
+class Rooms:
+    """One worker of any number: all they know is in Redis.
+
+    Starts without Redis, and serves as soon as there is one.
+    """
+
+    def __init__(self, settings: RoomsSettings, tables: Tables | None = None) -> None:
+        """`tables`: others than the deployment's engines."""
+        self._settings = settings
+        self._tables = tables
+        self._metrics = RoomsMetrics()
+        self.registry = self._metrics.registry
+        self.port = 0
+        """The gRPC port, once started."""
+        self._nc: Client | None = None
+        self._engines: Engines | None = None
+        self._store: Store | None = None
+        self._clock: Clock | None = None
+        self._news: News | None = None
+        self._server: grpc.aio.Server | None = None
+        self._redis_away: str | None = "Redis has not been asked yet"
+        self._log = logs.logger(__name__)
+
+    async def start(self) -> None:
+        settings, times = self._settings, self._settings.times
+        self._store = Store(settings.redis_url, times, self._redis_told, patience=settings.redis_patience)
+        self._nc = await bus.connect(settings.nats_url, f"rooms {settings.instance}")
+        self._engines = Engines(self._nc, f"rooms {settings.instance}", timeout=settings.engine_patience)
+        await self._engines.start()
+        tables = self._tables or EngineTables(self._engines, settings.engine_patience)
+        lobbies = Lobbies(self._store, Tokens(settings.secret), tables, self._publish, times, self._metrics)
+        self._news = News(lobbies, self._metrics)
+        await self._news.start(self._nc)
+        self._clock = Clock(self._store, lobbies, self._metrics)
+        self._clock.start()
+        options = [o for o in rpc.SERVER_OPTIONS if o[0] != "grpc.max_receive_message_length"]
+        self._server = grpc.aio.server(options=[*options, ("grpc.max_receive_message_length", MAX_MESSAGE)])
+        rooms_pb2_grpc.add_RoomsServiceServicer_to_server(RoomsServicer(lobbies, self._metrics), self._server)
+        self.port = self._server.add_insecure_port(f"{settings.rooms_host}:{settings.rooms_port}")
+        await self._server.start()
+        self._log.info("rooms serves", host=settings.rooms_host, port=self.port)
+
+    async def stop(self) -> None:
+        if self._server is not None:
+            await self._server.stop(_STOP_GRACE)
+        if self._clock is not None:
+            await self._clock.stop()
+        if self._news is not None:
+            await self._news.stop(self._nc)
+        if self._engines is not None:
+            await self._engines.stop()
+        if self._nc is not None and not self._nc.is_closed:
+            if self._nc.is_connected:
+                await self._nc.flush(1)
+            await self._nc.close()
+        if self._store is not None:
+            await self._store.close()
+
+    async def ready(self) -> str | None:
+        if self._nc is None or not self._nc.is_connected:
+            return "NATS is away"
+        if self._redis_away is not None:
+            return f"Redis is away: {self._redis_away}"
+        if self._server is None:
+            return "gRPC is not serving yet"
+        return None
+
+    async def _publish(self, subject: str, data: bytes) -> None:
+        """Buffered while NATS is away; what doesn't fit is lost, and whoever misses it asks."""
+        if self._nc is None:
+            return
+        try:
+            await self._nc.publish(subject, data)
+        except nats.errors.Error as error:
+            self._log.warning("a lobby could not be published", subject=subject, why=repr(error))
+
+    def _redis_told(self, why: str | None) -> None:
+        """Logged at each change, not at each call."""
+        was, self._redis_away = self._redis_away, why
+        if (was is None) == (why is None):
+            return
+        self._metrics.redis_is_away(why is not None)
+        if why is None:
+            self._log.info("Redis is there")
+        else:
+            self._log.warning("Redis is away", why=why)

@@ -1,0 +1,312 @@
+"""Lobbies as they are asked for: read, changed by the pure rules, written, told.
+
+A change is read, made and written under compare-and-set, from the start again when
+another worker wrote first; what the lobby then shows is published once the write is in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import secrets
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple, TypeVar
+
+import msgspec
+
+from servicekit import logs
+from servicekit.tokens import BadToken, Claims, Tokens
+from wire import client_in, client_out, frames, subjects
+from wire.places import new_code, tidy_code
+
+from . import lobby, presence, table
+from .engine import EngineAway, Refused, Tables
+from .metrics import RoomsMetrics
+from .room import LobbyError, Room, Seen, Times, shown
+from .store import Store
+
+MAX_REQUEST = 64
+MAX_ACT = 4096
+MAX_SOCKET = 64
+TRIES = 64
+
+T = TypeVar("T")
+Publish = Callable[[str, bytes], Awaitable[None]]
+"""Subject and bytes, towards NATS; doesn't wait for anybody and doesn't fail."""
+_acts: msgspec.json.Decoder[client_in.LobbyAct] = msgspec.json.Decoder(client_in.LobbyAct)
+
+
+class Seat(NamedTuple):
+    """A player's place in a room, and the token that proves it."""
+
+    room: str
+    player: str
+    token: str
+
+
+class Busy(Exception):
+    """Others wrote this room first, again and again."""
+
+
+class Lobbies:
+    def __init__(
+        self, store: Store, tokens: Tokens, tables: Tables, publish: Publish, times: Times, metrics: RoomsMetrics
+    ) -> None:
+        self._store, self._tokens, self._tables = store, tokens, tables
+        self._publish, self._times, self._metrics = publish, times, metrics
+        self._log = logs.logger(__name__)
+
+    # ---- asked by players ----------------------------------------------------
+
+    async def create(self, typed: str, request: str) -> Seat:
+        name, request = lobby.name_of(typed), _request(request)
+        for _ in range(TRIES):
+            room = lobby.found(new_code(), secrets.token_hex(6), _id("p"), name, await self._store.now())
+            room.write = secrets.token_hex(6)
+            made = await self._store.create(request, room, presence.due_at(room, self._times))
+            if made is None:
+                continue
+            if made.room != room.room:
+                seen = await self._store.read(made.room)
+                if seen is None or seen.room.birth != made.birth:
+                    await self._store.forget_request(request)
+                    continue
+            return Seat(made.room, made.player, self._tokens.sign(made.room, made.birth, made.player))
+        raise Busy
+
+    async def join(self, typed_code: str, typed: str, token: str, request: str) -> Seat:
+        """A newcomer, or with a token somebody who comes back."""
+        code, request = _code(typed_code), _request(request)
+        claims = self._claims(token) if token else None
+        if claims is not None and claims.room != code:
+            raise LobbyError("bad_token")
+        name = lobby.name_of(typed) if claims is None else ""
+        new = _id("p")
+
+        def come_in(room: Room, now: int) -> Seat:
+            if claims is not None:
+                _same_room(room, claims)
+                player = lobby.come_back(room, claims.player, typed, now, self._times)
+            else:
+                # A request id is only as good as its sender's dice: the name must be the same too.
+                key = f"{request} {name}" if request else ""
+                player = lobby.repeated(room, key, now, self._times) or lobby.join(
+                    room, new, name, key, now, self._times
+                )
+            return Seat(code, player.player, self._tokens.sign(code, room.birth, player.player))
+
+        return (await self._change(code, come_in))[1]
+
+    async def look(self, typed_code: str, token: str) -> tuple[client_out.Lobby, str]:
+        """The lobby as it is, and whose token it was ("" without one)."""
+        claims = self._claims(token) if token else None
+        code = claims.room if claims is not None and not typed_code else _code(typed_code)
+        seen = await self._store.read(code)
+        if seen is None:
+            raise LobbyError("no_room")
+        if claims is None:
+            return shown(seen.room), ""
+        if claims.room != code:
+            raise LobbyError("bad_token")
+        _same_room(seen.room, claims)
+        if claims.player in seen.room.removed:
+            raise LobbyError("removed")
+        return shown(seen.room), claims.player
+
+    async def act(self, token: str, body: bytes) -> client_out.Lobby:
+        claims = self._claims(token)
+        if len(body) > MAX_ACT:
+            raise LobbyError("unknown")
+        try:
+            do = _acts.decode(body)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            raise LobbyError("unknown") from error
+        if isinstance(do, client_in.StartTable):
+            return await self._start(claims, do.game)
+        bot = _id("b")
+
+        def make(room: Room, now: int) -> None:
+            _member(room, claims)
+            lobby.act(room, claims.player, do, bot, now, self._times)
+
+        return shown((await self._change(claims.room, make))[0])
+
+    async def presence(self, token: str, socket: str, here: bool) -> None:
+        """A socket of this player is open, or closed."""
+        claims = self._claims(token)
+        if not socket or len(socket) > MAX_SOCKET:
+            raise LobbyError("unknown")
+
+        def make(room: Room, now: int) -> None:
+            _same_room(room, claims)
+            if here:
+                lobby.arrive(room, claims.player, socket, now, self._times)
+            else:
+                presence.gone(room, claims.player, socket, now)
+
+        await self._change(claims.room, make)
+
+    # ---- the table -------------------------------------------------------------
+
+    async def _start(self, claims: Claims, game: str) -> client_out.Lobby:
+        if not 0 < len(game) <= 64:
+            raise LobbyError("unknown")
+        new = _id("t")
+
+        def begin(room: Room, now: int) -> str | None:
+            _member(room, claims)
+            opening = table.open_with(room, claims.player, new, game, now)
+            return opening.table if opening is not None else None
+
+        room, asked = await self._change(claims.room, begin)
+        if asked is None and not await self._there(room):
+            room, asked = await self._change(claims.room, begin)
+        if asked is None:
+            return shown(room)
+        try:
+            live = await self._tables.open(room.room, asked, game, room.host, room.players)
+        except (EngineAway, Refused) as error:
+            self._metrics.table_asked_for(type(error).__name__)
+            self._log.warning("a table could not be opened", room=room.room, table=asked, why=str(error))
+            await self._change(room.room, lambda room, _: table.not_opened(room, asked))
+            raise LobbyError("engine_away" if isinstance(error, EngineAway) else "unknown") from error
+        self._metrics.table_asked_for("opened" if live == asked else "was_live")
+        room, _ = await self._change(room.room, lambda room, now: table.opened(room, asked, live, now))
+        return shown(room)
+
+    async def _there(self, room: Room) -> bool:
+        """Whether the room's table still is; if not, the lobby is told, as the engine would have."""
+        if room.table is None:
+            return False
+        try:
+            return await self._check(room.room, room.table)
+        except EngineAway:
+            return True
+
+    async def _check(self, code: str, name: str) -> bool:
+        live = await self._tables.look(code, name)
+        if live is None:
+            await self.table_closed(code, name, "", "lost")
+        else:
+            await self._change(code, lambda room, now: table.seen(room, name, live.host, now))
+        return live is not None
+
+    async def table_closed(self, code: str, name: str, host: str, why: str) -> None:
+        self._metrics.table_closed(why if why in ("host_left", "expired", "lost") else "other")
+        await self._change(code, lambda room, now: table.closed(room, name, host, why, now, self._times))
+
+    async def table_host(self, code: str, name: str, host: str) -> None:
+        await self._change(code, lambda room, _: table.host_is(room, name, host))
+
+    async def table_left(self, code: str, name: str, player: str) -> None:
+        def make(room: Room, now: int) -> None:
+            if room.table == name:
+                lobby.leave(room, player, now, self._times)
+
+        await self._change(code, make)
+
+    async def table_back(self, code: str, name: str, player: str) -> None:
+        """Somebody who had left the table plays on: back on the list, if they left that too."""
+
+        def make(room: Room, now: int) -> None:
+            if room.table == name and any(p.player == player for p in room.left):
+                lobby.come_back(room, player, "", now, self._times)
+
+        await self._change(code, make)
+
+    # ---- time --------------------------------------------------------------------
+
+    async def settle(self, code: str) -> None:
+        """Its time has come: whatever the room waited for is done."""
+        seen = await self._store.read(code)
+        if seen is None:
+            await self._store.remove(code, None)
+            return
+        room = seen.room
+        if presence.expired(room, seen.now, self._times):
+            await self._expire(seen)
+            return
+        if room.table is not None and seen.now - room.checked >= self._times.check:
+            await self._check(code, room.table)
+        await self._change(code, lambda room, now: presence.sweep(room, now, self._times), soonest=1000)
+
+    async def _expire(self, seen: Seen) -> None:
+        room = seen.room
+        name = room.table or (room.opening.table if room.opening is not None else None)
+        if name is not None:
+            await self._tables.close(room.room, name, "expired")
+        if await self._store.remove(room.room, seen.raw):
+            self._metrics.room_expired()
+            self._log.info("a room is gone: nobody was in it", room=room.room)
+            # TVs may still show it.
+            await self._tell(client_out.Lobby(room=room.room, rev=room.rev + 1, host="", players=[]))
+
+    # ---- writing -------------------------------------------------------------------
+
+    async def _change(self, code: str, make: Callable[[Room, int], T], soonest: int = 0) -> tuple[Room, T]:
+        """`make` changes the room in place, or raises and nothing is written.
+
+        `soonest`: ms before which the room won't be due again.
+        """
+        for attempt in range(TRIES):
+            seen = await self._store.read(code)
+            if seen is None:
+                raise LobbyError("no_room")
+            room, before, host = seen.room, shown(seen.room), seen.room.host
+            result = make(room, seen.now)
+            shows = shown(room) != before
+            if shows:
+                room.rev += 1
+            room.write = secrets.token_hex(6)
+            due = max(presence.due_at(room, self._times), seen.now + soonest)
+            if await self._store.write(seen.raw, room, due):
+                if shows:
+                    await self._tell(shown(room))
+                if room.host != host and room.table is None:
+                    self._metrics.host_passed()
+                return room, result
+            self._metrics.write_conflicted()
+            await asyncio.sleep(random.uniform(0, 0.002) * min(attempt, 10))
+        raise Busy
+
+    async def _tell(self, lobby: client_out.Lobby) -> None:
+        body = msgspec.json.encode(lobby)
+        await self._publish(subjects.lobby(lobby.room), frames.pack(frames.LOBBY, 0, lobby.rev, (), body))
+        self._metrics.lobby_published()
+
+    def _claims(self, token: str) -> Claims:
+        try:
+            return self._tokens.read(token)
+        except BadToken as error:
+            raise LobbyError("bad_token") from error
+
+
+def _id(kind: str) -> str:
+    return kind + secrets.token_hex(5)
+
+
+def _code(typed: str) -> str:
+    code = tidy_code(typed) if len(typed) <= 32 else None
+    if code is None:
+        raise LobbyError("no_room")
+    return code
+
+
+def _request(request: str) -> str:
+    if len(request) > MAX_REQUEST:
+        raise LobbyError("unknown")
+    return request
+
+
+def _same_room(room: Room, claims: Claims) -> None:
+    if room.birth != claims.birth:
+        raise LobbyError("bad_token")
+
+
+def _member(room: Room, claims: Claims) -> None:
+    """Raises LobbyError `bad_token` or `removed` unless the token's player is on the list."""
+    _same_room(room, claims)
+    if claims.player in room.removed:
+        raise LobbyError("removed")
+    if room.find(claims.player) is None:
+        raise LobbyError("bad_token")

@@ -1,0 +1,113 @@
+"""Engines' news for the lobbies: one of the workers hears each.
+
+News is kept and tried again while Redis is away.  News that gets lost with a worker
+is made up for by the clock, which looks at live tables now and then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import Any, cast
+
+import msgspec
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
+
+from servicekit import logs
+from wire import subjects
+
+from .lobbies import Busy, Lobbies
+from .metrics import RoomsMetrics
+from .room import BadRoom, LobbyError
+from .store import StoreAway
+
+MAX_KEPT = 10_000
+RETRY = 0.25
+
+
+class TableNews(msgspec.Struct):
+    """`what`: `closed` (with the host there is now), `left`, `back`, or `host`, each with its player."""
+
+    room: str
+    table: str
+    what: str
+    player: str = ""
+    why: str = ""
+
+
+class News:
+    def __init__(self, lobbies: Lobbies, metrics: RoomsMetrics) -> None:
+        self._lobbies, self._metrics = lobbies, metrics
+        self._kept: deque[TableNews] = deque(maxlen=MAX_KEPT)
+        self._some, self._none = asyncio.Event(), asyncio.Event()
+        self._none.set()
+        self._sub: Subscription | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._log = logs.logger(__name__)
+
+    async def start(self, nc: Client) -> None:
+        self._task = asyncio.create_task(self._run(), name="rooms:news")
+        self._sub = await nc.subscribe(subjects.TABLE_NEWS, queue=subjects.ROOMS_QUEUE, cb=self._hear)
+
+    async def stop(self, nc: Client | None) -> None:
+        """Hear no more, and settle what was heard, for up to a second."""
+        if self._sub is not None and nc is not None and not nc.is_closed:
+            await cast(Any, self._sub).drain()
+            self._sub = None
+        if self._task is None:
+            return
+        try:
+            async with asyncio.timeout(1):
+                await self._none.wait()
+        except TimeoutError:
+            self._log.warning("news is left unsettled", count=len(self._kept))
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+        self._task = None
+
+    async def _hear(self, message: Msg) -> None:
+        try:
+            news = msgspec.json.decode(message.data, type=TableNews)
+        except msgspec.MsgspecError as error:
+            self._log.error("news that can't be understood", why=str(error))
+            return
+        self._metrics.news_heard(news.what if news.what in ("closed", "left", "back", "host") else "other")
+        self._kept.append(news)
+        self._some.set()
+        self._none.clear()
+
+    async def _run(self) -> None:
+        while True:
+            await self._some.wait()
+            while self._kept:
+                news = self._kept[0]
+                try:
+                    await self._settle(news)
+                except (StoreAway, Busy):
+                    await asyncio.sleep(RETRY)
+                    continue
+                except LobbyError:
+                    pass  # The room is gone, or full.
+                except BadRoom as error:
+                    self._log.error("a room can't be read", room=news.room, why=str(error))
+                except Exception:
+                    self._log.exception("news could not be settled")
+                if self._kept and self._kept[0] is news:
+                    self._kept.popleft()
+            self._some.clear()
+            self._none.set()
+
+    async def _settle(self, news: TableNews) -> None:
+        match news.what:
+            case "closed":
+                await self._lobbies.table_closed(news.room, news.table, news.player, news.why)
+            case "host":
+                await self._lobbies.table_host(news.room, news.table, news.player)
+            case "left":
+                await self._lobbies.table_left(news.room, news.table, news.player)
+            case "back":
+                await self._lobbies.table_back(news.room, news.table, news.player)
+            case _:
+                self._log.warning("unknown news", what=news.what)

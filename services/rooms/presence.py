@@ -1,0 +1,92 @@
+"""Who is there, who is host, and when a room must be looked at again.  Pure.
+
+A player is present while one of their sockets is; an old socket's late close takes
+away only itself.  In the lobby a host who has been away for the grace of 15 s passes
+the room to the human who has been present longest; with nobody to pass to, nothing
+changes until somebody comes.  While a table is live its engine says who is host.
+"""
+
+from __future__ import annotations
+
+from .room import Player, Room, Times
+
+MAX_SOCKETS = 8
+
+
+def here(room: Room, player: str, socket: str, now: int, times: Times) -> None:
+    """This socket is open."""
+    who = room.find(player)
+    if who is None or not who.human:
+        return
+    if not who.sockets and (who.since == 0 or now - who.away >= times.grace):
+        who.since = now
+    who.sockets[socket] = now
+    while len(who.sockets) > MAX_SOCKETS:
+        del who.sockets[min(who.sockets, key=who.sockets.__getitem__)]
+    settle_host(room, now, times)
+
+
+def gone(room: Room, player: str, socket: str, now: int) -> None:
+    """This socket, and only this one, is closed."""
+    who = room.find(player)
+    if who is not None:
+        _drop(who, [socket], now)
+
+
+def _drop(who: Player, sockets: list[str], now: int) -> None:
+    had = bool(who.sockets)
+    for socket in sockets:
+        who.sockets.pop(socket, None)
+    if had and not who.sockets:
+        who.away = now
+
+
+def settle_host(room: Room, now: int, times: Times) -> bool:
+    """Pass the room on if it must be.  True when it has a new host."""
+    host = room.find(room.host)
+    if host is not None and (room.table is not None or host.present or now - host.away < times.grace):
+        return False
+    heirs = sorted((p for p in room.humans if p.present), key=lambda p: p.since)
+    if not heirs and host is None:
+        heirs = sorted(room.humans, key=lambda p: p.joined)
+    new = heirs[0].player if heirs else (room.host if host is not None else "")
+    changed = new != room.host
+    room.host = new
+    return changed
+
+
+def sweep(room: Room, now: int, times: Times) -> None:
+    """What the passing of time does: silent sockets go, an abandoned opening too, the host may pass."""
+    for who in room.humans:
+        _drop(who, [s for s, at in who.sockets.items() if now - at >= times.stale], now)
+    if room.opening is not None and now - room.opening.at >= times.opening:
+        room.opening = None
+    settle_host(room, now, times)
+
+
+def idle_since(room: Room) -> int | None:
+    """Since when no human is present; None while one is."""
+    if any(p.present for p in room.humans):
+        return None
+    return max([room.made, *(p.away for p in room.humans), *(p.away for p in room.left)])
+
+
+def expired(room: Room, now: int, times: Times) -> bool:
+    since = idle_since(room)
+    return since is not None and now - since >= times.idle
+
+
+def due_at(room: Room, times: Times) -> int:
+    """When the room must be looked at again, ms.  Every room has such a time."""
+    since = idle_since(room)
+    due = [] if since is None else [since + times.idle]
+    due += [at + times.stale for p in room.humans for at in p.sockets.values()]
+    if room.opening is not None:
+        due.append(room.opening.at + times.opening)
+    if room.table is not None:
+        due.append(room.checked + times.check)
+    else:
+        host = room.find(room.host)
+        if host is not None and not host.present and any(p.present for p in room.humans):
+            due.append(host.away + times.grace)
+    return min(due)

@@ -1,0 +1,40 @@
+"""Settings of rooms."""
+
+from __future__ import annotations
+
+from pydantic import AliasChoices, Field
+
+from servicekit.settings import Settings
+
+from .room import Times
+
+
+class RoomsSettings(Settings):
+    secret: str = Field(
+        min_length=16,
+        validation_alias=AliasChoices("SNATCH_SECRET", "secret"),
+        description="Signs players' tokens: at least 16 characters, the same for all gateways and rooms.",
+    )
+    redis_url: str = Field(
+        "redis://127.0.0.1:6379/0",
+        validation_alias=AliasChoices("REDIS_URL", "redis_url"),
+        description="REDIS_URL: where lobbies are kept.",
+    )
+    rooms_host: str = Field("127.0.0.1", description="Where the gRPC RoomsService listens.")
+    rooms_port: int = Field(0, ge=0, le=65535, description="Its port; 0 takes a free one.")
+    redis_patience: float = Field(1.0, gt=0, description="Seconds until Redis counts as away.")
+    engine_patience: float = Field(5.0, gt=0, description="Seconds until an engine counts as away.")
+    host_grace: float = Field(15.0, ge=0, description="Seconds a host may be away in the lobby.")
+    room_idle: float = Field(600.0, gt=0, description="Seconds that a room outlives its last human.")
+    socket_stale: float = Field(50.0, gt=0, description="Seconds after which a silent socket is gone.")
+    table_check: float = Field(30.0, gt=0, description="Seconds between looks at a live table.")
+
+    @property
+    def times(self) -> Times:
+        return Times(
+            grace=round(self.host_grace * 1000),
+            idle=round(self.room_idle * 1000),
+            stale=round(self.socket_stale * 1000),
+            check=round(self.table_check * 1000),
+            opening=round(self.engine_patience * 2000),
+        )

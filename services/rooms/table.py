@@ -1,0 +1,66 @@
+"""A room's table, seen from the lobby: it opens, it is live, it closes.  Pure.
+
+The id is chosen and written down before an engine is asked, so that asking again
+asks for the same table.
+"""
+
+from __future__ import annotations
+
+from .presence import settle_host
+from .room import LobbyError, Opening, Room, Times
+
+
+def open_with(room: Room, player: str, table: str, game: str, now: int) -> Opening | None:
+    """The host starts.  None: a table is live already, which is what was asked for.
+
+    A start that is under way is joined in, not doubled.  Raises LobbyError `not_host`.
+    """
+    if room.find(player) is None:
+        raise LobbyError("bad_token")
+    if room.host != player:
+        raise LobbyError("not_host")
+    if room.table is not None:
+        return None
+    if room.opening is None:
+        room.opening = Opening(table, game, now)
+    return room.opening
+
+
+def opened(room: Room, asked: str, live: str, now: int) -> None:
+    """The engine has it: `live` is `asked`, or the table it had from before."""
+    if room.table is None and room.opening is not None and room.opening.table == asked:
+        room.table, room.opening, room.notice, room.checked = live, None, None, now
+
+
+def not_opened(room: Room, asked: str) -> None:
+    if room.opening is not None and room.opening.table == asked:
+        room.opening = None
+
+
+def seen(room: Room, table: str, host: str, now: int) -> None:
+    """The table is there, and this is its host."""
+    if room.table == table:
+        room.checked = now
+        host_is(room, table, host)
+
+
+def closed(room: Room, table: str, host: str, why: str, now: int, times: Times) -> None:
+    """Everyone is in the lobby again; a host who is away has the whole grace from now."""
+    if room.opening is not None and room.opening.table == table:
+        room.opening = None
+    if room.table != table:
+        return
+    host_is(room, table, host)
+    room.table = None
+    room.notice = "host_left" if why == "host_left" else None
+    me = room.find(room.host)
+    if me is not None and not me.present:
+        me.away = now
+    settle_host(room, now, times)
+
+
+def host_is(room: Room, table: str, host: str) -> None:
+    """The engine says who is host while the table is live."""
+    who = room.find(host)
+    if room.table == table and who is not None and who.human:
+        room.host = host
