@@ -40,7 +40,7 @@ def check_python() -> None:
         version = f"{sys.version_info.major}.{sys.version_info.minor}"
         raise Failed(
             f"{sys.executable} can't make virtual environments",
-            f"on Debian and Ubuntu: apt-get install python{version}-venv; elsewhere install Python's venv and ensurepip",
+            f"on Debian and Ubuntu: apt-get install python{version}-venv; elsewhere: a Python with venv and ensurepip",
         )
 
 

@@ -1,0 +1,171 @@
+"""A child process that is started again when it dies, and never outlives us."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from stack.log_files import LogFile
+from stack.probes import Probe
+
+State = Literal["waiting", "starting", "ready", "not ready", "down", "stopped"]
+
+BACK_OFF = (0.0, 0.5, 1.0, 2.0, 4.0)
+"""Seconds before the first, second, … start after a death; the last one from then on."""
+LIVED = 10.0
+"""A child that lived so many seconds is back at the first."""
+HOPELESS = 5
+"""Deaths in a row, none of them after being ready: it will not come up."""
+
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is to run.  `stage` orders the end: lower ones are ended first."""
+
+    name: str
+    kind: str
+    command: Sequence[str]
+    probe: Probe
+    stage: int
+    env: Mapping[str, str] = field(default_factory=dict)
+    ports: Mapping[str, int] = field(default_factory=dict)
+    folder: Path | None = None
+
+
+class Child:
+    """One part, running.  `changed` is called at every change of its state."""
+
+    def __init__(self, part: Part, log: LogFile, changed: Callable[[Child], None]) -> None:
+        self.part = part
+        self.log = log
+        self.state: State = "waiting"
+        self.why = ""
+        self.pid: int | None = None
+        self.restarts = 0
+        self.was_ready = False
+        self.hopeless = False
+        self._changed = changed
+        self._process: asyncio.subprocess.Process | None = None
+        self._keeper: asyncio.Task[None] | None = None
+        self._ending = False
+
+    def start(self) -> None:
+        self._ending = False
+        self._keeper = asyncio.create_task(self._keep(), name=f"keep:{self.part.name}")
+
+    def _is(self, state: State, why: str = "") -> None:
+        if (state, why) != (self.state, self.why):
+            self.state, self.why = state, why
+            self._changed(self)
+
+    async def _keep(self) -> None:
+        quick_deaths = 0
+        while not self._ending:
+            began = time.monotonic()
+            code = await self._live()
+            if self._ending:
+                return
+            quick_deaths = 1 if time.monotonic() - began >= LIVED else quick_deaths + 1
+            self.hopeless = not self.was_ready and (quick_deaths >= HOPELESS or code == 2)
+            self._is("down", described(code))
+            await asyncio.sleep(BACK_OFF[min(quick_deaths, len(BACK_OFF)) - 1])
+            self.restarts += 1
+
+    async def _live(self) -> int:
+        """From start to death; the exit code, negative for a signal."""
+        me = os.getpid()
+        with self.log.open() as out:
+            try:
+                self._process = await asyncio.create_subprocess_exec(
+                    *self.part.command,
+                    env={**os.environ, **self.part.env},
+                    cwd=self.part.folder,
+                    stdin=asyncio.subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=out,
+                    start_new_session=True,
+                    preexec_fn=lambda: _die_with_parent(me),
+                )
+            except OSError as error:
+                self.log.path.open("a").write(f"can't start: {error}\n")
+                return 127
+        self.pid = self._process.pid
+        self._is("starting")
+        code = await self._process.wait()
+        # What it had started itself (the engine's dealers) must not outlive it.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+        self.pid = None
+        return code
+
+    async def look(self) -> None:
+        """Ask once whether it is ready."""
+        pid = self.pid
+        if pid is None or self._ending:
+            return
+        missing = await self.part.probe()
+        if self.pid != pid or self._ending:
+            return
+        if missing is None:
+            self.was_ready = True
+            self._is("ready")
+        else:
+            self._is("not ready" if self.state in ("ready", "not ready") else "starting", missing)
+
+    def signal(self, number: signal.Signals) -> None:
+        """To the child; SIGKILL to all that it started too."""
+        if self.pid is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            if number == signal.SIGKILL:
+                os.killpg(self.pid, number)
+            else:
+                os.kill(self.pid, number)
+
+    async def stop(self, grace: float) -> None:
+        """SIGTERM, and SIGKILL after `grace` seconds."""
+        self._ending = True
+        if self._keeper is None:
+            return
+        if self.pid is None:
+            self._keeper.cancel()
+        else:
+            self.signal(signal.SIGTERM)
+        done, _ = await asyncio.wait({self._keeper}, timeout=grace)
+        if not done:
+            self.signal(signal.SIGKILL)
+            await asyncio.wait({self._keeper}, timeout=1)
+            self._is("stopped", f"did not end within {grace:.1f} s")
+        self._keeper = None
+        self._is("stopped", self.why if not done else "")
+
+
+def described(code: int) -> str:
+    """An exit code in words: `exit 1`, `SIGKILL`."""
+    if code >= 0:
+        return f"exit {code}"
+    try:
+        return signal.Signals(-code).name
+    except ValueError:
+        return f"signal {-code}"
+
+
+def _die_with_parent(parent: int) -> None:
+    """In the child, before it runs: Linux ends it when we die without a word (kill -9)."""
+    if _libc is None:
+        return
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent:
+        os._exit(1)

@@ -1,0 +1,156 @@
+"""`snatch`: every command of the project."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from stack.data import DataFolder, InUse, default_folder
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; its exit code."""
+    parser = _parser()
+    arguments = parser.parse_args(argv)
+    if arguments.command is None:
+        parser.print_help()
+        return 0
+    code: int = arguments.run(arguments)
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="snatch", description=__doc__)
+    commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND")
+
+    play = commands.add_parser("play", help="start everything on this machine")
+    play.add_argument("--host", default=os.environ.get("SNATCH_HOST") or "127.0.0.1", help="0.0.0.0: your network")
+    play.add_argument("--fresh", action="store_true", help="start empty: forget rooms, tables and logs")
+    play.add_argument("--plain", action="store_true", help="plain lines, on a terminal too")
+    for what in ("engines", "gateways", "rooms", "bots", "watches"):
+        play.add_argument(f"--{what}", type=_count, default=1, metavar="N", help=f"how many {what} (1)")
+    _data(play)
+    play.set_defaults(run=_play)
+
+    status = commands.add_parser("status", help="what the running stack's parts are doing")
+    _data(status)
+    status.set_defaults(run=_status)
+
+    simulate = commands.add_parser("simulate", help="simulated players through the public WebSocket", add_help=False)
+    simulate.add_argument("rest", nargs=argparse.REMAINDER)
+    simulate.set_defaults(run=_simulate)
+
+    setup = commands.add_parser("setup", help="make the stream and the bucket in NATS_URL, once")
+    setup.set_defaults(run=_setup)
+
+    schema = commands.add_parser("schema", help="write the JSON Schemas of all messages")
+    schema.add_argument("folder", nargs="?", default="schemas", help="where to (schemas/)")
+    schema.set_defaults(run=_schema)
+
+    settings = commands.add_parser("settings", help="the table of all settings, as Markdown")
+    settings.set_defaults(run=_settings)
+    return parser
+
+
+def _data(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--data", type=Path, default=None, metavar="DIR", help="its data (.snatch, or SNATCH_DATA)")
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if not 1 <= number <= 16:
+        raise argparse.ArgumentTypeError("1 to 16")
+    return number
+
+
+def _fail(what: str, cure: str) -> int:
+    print(f"✗ {what}\n→ {cure}", file=sys.stderr)
+    return 1
+
+
+def _play(arguments: argparse.Namespace) -> int:
+    from stack import layout, play, ports, screen, servers
+
+    try:
+        port = int(os.environ.get("SNATCH_PORT") or 8080)
+        watch_port = int(os.environ.get("SNATCH_WATCH_PORT") or 8081)
+    except ValueError:
+        return _fail("SNATCH_PORT and SNATCH_WATCH_PORT are numbers", "set them to free ports")
+    data = DataFolder(arguments.data or default_folder())
+    try:
+        data.lock()
+    except InUse:
+        running = data.state() or {}
+        where = f" at {running['url']} (process {running['pid']})" if running else ""
+        return _fail(f"a stack already runs on {data.path}{where}", "end it first, or use another: --data DIR")
+    for wanted, setting in ((port, "SNATCH_PORT"), (watch_port, "SNATCH_WATCH_PORT")):
+        if not ports.is_free(arguments.host, wanted):
+            return _fail(f"port {wanted} of {arguments.host} is taken", f"choose another: {setting}={wanted + 10} …")
+    if arguments.fresh:
+        data.empty()
+    wishes = layout.Wishes(
+        host=arguments.host,
+        port=port,
+        watch_port=watch_port,
+        engines=arguments.engines,
+        gateways=arguments.gateways,
+        rooms=arguments.rooms,
+        bots=arguments.bots,
+        watches=arguments.watches,
+        public_url=os.environ.get("SNATCH_PUBLIC_URL", ""),
+        watch_url=os.environ.get("SNATCH_WATCH_URL", ""),
+        nats_url=os.environ.get("NATS_URL", ""),
+        redis_url=os.environ.get("REDIS_URL", ""),
+    )
+    try:
+        plan = layout.lay_out(wishes, data)
+    except servers.NoServer as error:
+        return _fail(str(error).split(": ")[0], str(error).split(": ")[-1])
+    if arguments.plain or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return asyncio.run(play.play(plan, data, screen.PlainScreen()))
+    live = screen.LiveScreen()
+    try:
+        return asyncio.run(play.play(plan, data, live, live.open))
+    finally:
+        live.close()
+
+
+def _status(arguments: argparse.Namespace) -> int:
+    from stack import status
+
+    return asyncio.run(status.show(DataFolder(arguments.data or default_folder())))
+
+
+def _simulate(arguments: argparse.Namespace) -> int:
+    from simulate import cli
+
+    return cli.main(arguments.rest)
+
+
+def _setup(arguments: argparse.Namespace) -> int:
+    import runpy
+
+    runpy.run_module("services.engine.setup", run_name="__main__")
+    return 0
+
+
+def _schema(arguments: argparse.Namespace) -> int:
+    from stack import schemas
+
+    schemas.write(Path(arguments.folder))
+    return 0
+
+
+def _settings(arguments: argparse.Namespace) -> int:
+    from stack import settings_table
+
+    print(settings_table.markdown(), end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,214 @@
+"""`snatch play`: everything on one machine, as child processes that are watched over."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from stack import probes
+from stack.child import Child, Part
+from stack.data import DataFolder
+from stack.layout import Layout
+from stack.log_files import LogFile
+
+GRACE = {0: 0.9, 1: 0.4, 2: 0.4, 3: 0.8, 4: 0.3, 5: 0.4}
+"""Seconds that each stage has to end; together under 3 s.  What is quicker waits for nobody."""
+
+
+class Screen(Protocol):
+    """What the person at the terminal sees."""
+
+    def changed(self, child: Child) -> None: ...
+
+    def say(self, text: str) -> None: ...
+
+    def ready(self, stack: Stack) -> None: ...
+
+    def tick(self, stack: Stack) -> None: ...
+
+
+class NotUp(Exception):
+    """The stack can't come up: which part, and the last it said."""
+
+
+class Stack:
+    """The parts of a layout, from start to end.  `stop` may be called at any time."""
+
+    def __init__(self, layout: Layout, data: DataFolder, screen: Screen) -> None:
+        self.layout = layout
+        self.data = data
+        self.screen = screen
+        self.children: list[Child] = []
+        self.ready = False
+        self.began = time.monotonic()
+        self._started = datetime.now(UTC).isoformat(timespec="seconds")
+        self._stopping = asyncio.Event()
+        self._stale_state = True
+
+    # ---- start -------------------------------------------------------------
+
+    async def run(self) -> int:
+        """Until `stop`; 0, or 1 when it can't come up.  Leaves nothing running."""
+        try:
+            await self._bring_up()
+            await self._watch_over()
+        except NotUp as error:
+            self.screen.say(f"✗ {error}")
+            return 1
+        finally:
+            await self._end()
+        return 0
+
+    def stop(self) -> None:
+        """End all; a second call ends all at once."""
+        if self._stopping.is_set():
+            for child in self.children:
+                child.signal(signal.SIGKILL)
+        self._stopping.set()
+
+    async def _bring_up(self) -> None:
+        self._begin(self.layout.servers)
+        while not self._stopping.is_set() and not all(c.state == "ready" for c in self.children):
+            await self._round(0.05)
+        if self._stopping.is_set():
+            return
+        await self._set_up()
+        self._begin(self.layout.services)
+
+    def _begin(self, parts: Sequence[Part]) -> None:
+        for part in parts:
+            child = Child(part, LogFile(self.data.logs / f"{part.name}.log"), self._changed)
+            self.children.append(child)
+            child.start()
+        self._write_state()
+
+    async def _set_up(self) -> None:
+        """The stream and the bucket, made once, before any engine runs."""
+        log = LogFile(self.data.logs / "setup.log")
+        with log.open() as out:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                "services.engine.setup",
+                env={**os.environ, **self.layout.setup_env},
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+            )
+            code = await process.wait()
+        if code != 0 and not self._stopping.is_set():
+            raise NotUp(f"setting up NATS failed:\n{_quoted(log)}")
+
+    # ---- while it runs -----------------------------------------------------
+
+    async def _watch_over(self) -> None:
+        rotated = time.monotonic()
+        while not self._stopping.is_set():
+            await self._round(1.0 if self.ready else 0.1)
+            if time.monotonic() - rotated > 10:
+                rotated = time.monotonic()
+                for child in self.children:
+                    child.log.rotate()
+
+    async def _round(self, pause: float) -> None:
+        """Look at each, tell who watches, and rest."""
+        await asyncio.gather(*(child.look() for child in self.children))
+        if self._stopping.is_set():
+            return
+        for child in self.children:
+            if child.hopeless:
+                raise NotUp(f"{child.part.name} does not come up ({child.why}):\n{_quoted(child.log)}")
+        await self._judge()
+        if self._stale_state:
+            self._write_state()
+        self.screen.tick(self)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._stopping.wait(), pause)
+
+    async def _judge(self) -> None:
+        """Ready is what the players' port says, and that all are."""
+        all_there = len(self.children) == len(self.layout.servers) + len(self.layout.services)
+        now = all_there and all(c.state == "ready" for c in self.children)
+        if now and not self.ready:
+            port = next(c.part.ports["public"] for c in self.children if c.part.kind == "gateway")
+            now = await probes.http(port)() is None
+        if now == self.ready:
+            return
+        self.ready = now
+        self._stale_state = True
+        if now:
+            self._write_state()
+            self.screen.ready(self)
+
+    def _changed(self, child: Child) -> None:
+        self._stale_state = True
+        self.screen.changed(child)
+
+    # ---- end ---------------------------------------------------------------
+
+    async def _end(self) -> None:
+        """In order, and within 3 s."""
+        self._stopping.set()
+        if self.children:
+            self.screen.say("ending …")
+        for stage in sorted({c.part.stage for c in self.children}):
+            at_this = [c for c in self.children if c.part.stage == stage]
+            await asyncio.gather(*(c.stop(GRACE[stage]) for c in at_this))
+        self.data.remove_state()
+        slow = [f"{c.part.name} {c.why}" for c in self.children if c.why.startswith("did not end")]
+        self.screen.say("ended" + (f" ({', '.join(slow)}: killed)" if slow else ""))
+
+    # ---- told to others ----------------------------------------------------
+
+    def _write_state(self) -> None:
+        self._stale_state = False
+        self.data.write_state(self.state())
+
+    def state(self) -> dict[str, Any]:
+        """What `.snatch/stack.json` holds."""
+        layout = self.layout
+        return {
+            "pid": os.getpid(),
+            "started": self._started,
+            "ready": self.ready,
+            "url": layout.url,
+            "watch_url": layout.watch_url,
+            "network_url": layout.network_url,
+            "nats_url": layout.nats_url,
+            "redis_url": layout.redis_url,
+            "parts": [
+                {
+                    "name": c.part.name,
+                    "kind": c.part.kind,
+                    "state": c.state,
+                    "why": c.why,
+                    "pid": c.pid,
+                    "restarts": c.restarts,
+                    "ports": dict(c.part.ports),
+                    "log": str(c.log.path),
+                }
+                for c in self.children
+            ],
+        }
+
+
+def _quoted(log: LogFile) -> str:
+    return "\n".join([*(f"    {line}" for line in log.tail(12)), f"  all of it: {log.path}"])
+
+
+async def play(layout: Layout, data: DataFolder, screen: Screen, attach: Callable[[Stack], None] | None = None) -> int:
+    """Run the stack until SIGINT, SIGTERM or SIGHUP."""
+    stack = Stack(layout, data, screen)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, stack.stop)
+    if attach is not None:
+        attach(stack)
+    return await stack.run()
