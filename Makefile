@@ -9,7 +9,7 @@ HOST ?=
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup play web proto schemas settings test test-rules lint format lock clean
+.PHONY: help setup play web proto schemas settings test test-rules test-compose lint format lock locks clean
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -38,6 +38,11 @@ test-rules: ## the rules alone, in seconds
 	@$(SETUP) env
 	@$(RUN) pytest games wire -q
 
+test-compose: ## build and start docker-compose.yml, play on it, take it down; needs docker compose
+	@deploy/need-compose.sh
+	@$(SETUP) env
+	@SNATCH_TEST_COMPOSE=1 $(RUN) pytest tests/compose -q --timeout 1500
+
 lint: ## style, types, import walls, protos, the client
 	@$(SETUP) lint
 	@$(RUN) stack.checks lint
@@ -48,6 +53,9 @@ format: setup ## put the code in shape
 lock: setup ## renew requirements.txt from pyproject.toml
 	@.venv/bin/uv pip compile -q pyproject.toml --all-extras --universal --generate-hashes --no-emit-index-url \
 		--no-header --python-version 3.11 -o requirements.txt
+
+locks: setup ## renew the images' locks, at the versions of requirements.txt
+	@deploy/locks/make.sh
 
 clean: ## remove what was built and installed (not .snatch, the tables' data)
 	rm -rf .venv generated web/node_modules web/dist web/src/generated tools/node_modules
