@@ -84,11 +84,13 @@ class HasSeq(Protocol):
 
 
 S = TypeVar("S", bound=HasSeq)
-M = TypeVar("M", contravariant=False)
+M = TypeVar("M")
 E = TypeVar("E")
 P = TypeVar("P")
 V = TypeVar("V")
-O = TypeVar("O")  # noqa: E741
+O = TypeVar("O", contravariant=True)  # noqa: E741
+SeenView = TypeVar("SeenView", contravariant=True)
+ChosenMove = TypeVar("ChosenMove", covariant=True)
 
 
 class Game(Protocol[S, M, E, P, V, O]):
@@ -184,13 +186,13 @@ class Game(Protocol[S, M, E, P, V, O]):
         ...
 
 
-class Mind(Protocol[V, M]):
+class Mind(Protocol[SeenView, ChosenMove]):
     """A bot of one level: it knows what its seat knows, and looks now and then.
 
     Clock and dice are the caller's: `look` is called at `now` (ms of play time, as
     the driver counts it) and says what to do and how long to wait until the next look.
     """
 
-    def look(self, view: V, now: int, dice: Random) -> tuple[M | None, int]:
+    def look(self, view: SeenView, now: int, dice: Random) -> tuple[ChosenMove | None, int]:
         """A move or None, and the pause in ms until the next look."""
         ...
