@@ -13,7 +13,8 @@ import pytest
 from games.snatch_solitaire import messages as game
 from wire import client_in, client_out
 
-TEXT = (Path(__file__).resolve().parents[2] / "docs" / "protocol.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = (ROOT / "docs" / "protocol.md").read_text(encoding="utf-8")
 
 KINDS: dict[str, Any] = {
     "client": client_in.ClientMessage,
@@ -78,6 +79,17 @@ def test_every_table_event_stands_in_its_table() -> None:
     section = TEXT.split("\n### Events of the table\n", 1)[1].split("\n## ", 1)[0]
     rows = " ".join(re.findall(r"^\| (.*)$", section, re.M))
     assert tags(client_out.TableEvent) <= set(re.findall(r"`(\w+)`", rows))
+
+
+def test_every_refusal_that_the_rules_and_the_table_can_give_is_explained() -> None:
+    sources = [f for part in ("games", "services/engine") for f in (ROOT / part).rglob("*.py")]
+    given = {
+        code
+        for f in sources
+        if not f.name.startswith("test_")
+        for code in re.findall(r"Refus(?:al|ed)\(\s*\"(\w+)\"", f.read_text(encoding="utf-8"))
+    }
+    assert codes_under("Refusals") == given
 
 
 def test_every_error_code_is_explained() -> None:
