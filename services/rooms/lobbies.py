@@ -199,8 +199,13 @@ class Lobbies:
         await self._change(code, lambda room, _: table.host_is(room, name, host))
 
     async def table_left(self, code: str, name: str, player: str) -> None:
+        """Gone from the table by the × or the grace: off the list, until a new socket brings them back.
+
+        A host stays on it: theirs is the room until the engine says whose it is.
+        """
+
         def make(room: Room, now: int) -> None:
-            if room.table == name:
+            if room.table == name and room.host != player:
                 lobby.leave(room, player, now, self._times)
 
         await self._change(code, make)
