@@ -78,7 +78,10 @@ async def connect(
     return nc
 
 
-async def barrier(nc: Client) -> None:
-    """Wait until the server has every SUB and PUB sent so far: one flush can overtake them, two can't."""
-    await nc.flush()
-    await nc.flush()
+async def barrier(nc: Client, timeout: float = 2.0) -> None:
+    """Wait until the server has every SUB and PUB sent so far: one flush can overtake them, two can't.
+
+    Raises nats.errors.TimeoutError (FlushTimeoutError) when NATS is away.
+    """
+    await nc.flush(max(1, round(timeout)))
+    await nc.flush(max(1, round(timeout)))

@@ -50,6 +50,8 @@ class RoomFeed:
         self.heard_at = 0.0
         self.audiences: list[Audience] = []
         self.subscription: Subscription | None = None
+        self.heard_by_server = False
+        """The server has the subscription for sure."""
         self.opening: asyncio.Task[None] | None = None
         self.closing: asyncio.TimerHandle | None = None
         self._counts = counts
@@ -147,7 +149,7 @@ class Feeds:
             feed.closing.cancel()
             feed.closing = None
         try:
-            if feed.subscription is None:
+            if not feed.heard_by_server:
                 if feed.opening is None:
                     feed.opening = asyncio.create_task(self._subscribe(feed))
                 await asyncio.shield(feed.opening)
@@ -163,15 +165,16 @@ class Feeds:
 
     async def _subscribe(self, feed: RoomFeed) -> None:
         try:
-            subscription = await self._nc.subscribe(
-                self._subject(feed.room),
-                cb=feed.take,
-                pending_msgs_limit=PENDING_MESSAGES,
-                pending_bytes_limit=PENDING_BYTES,
-            )
+            if feed.subscription is None:
+                feed.subscription = await self._nc.subscribe(
+                    self._subject(feed.room),
+                    cb=feed.take,
+                    pending_msgs_limit=PENDING_MESSAGES,
+                    pending_bytes_limit=PENDING_BYTES,
+                )
             await barrier(self._nc)
             feed.heard_at = asyncio.get_running_loop().time()
-            feed.subscription = subscription
+            feed.heard_by_server = True
         except Exception as error:
             raise EngineAway(f"nats: {error!r}") from error
         finally:
