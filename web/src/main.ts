@@ -1,9 +1,19 @@
 import { mount } from 'svelte'
 import App from './App.svelte'
-import { Session } from './lib/session.svelte'
 import { site } from './lib/config.svelte'
+import { Session } from './lib/session.svelte'
+import './look/tokens.css'
+import './look/base.css'
 
 const target = document.getElementById('app')
 if (!target) throw new Error('no #app in the page')
+
+const session = new Session()
+addEventListener('online', () => session.wake())
+addEventListener('pageshow', () => session.wake())
+document.addEventListener('visibilitychange', () => {
+  if (document.visibilityState === 'visible') session.wake()
+})
 void site.load()
-mount(App, { target, props: { session: new Session() } })
+session.begin(location.pathname)
+mount(App, { target, props: { session } })

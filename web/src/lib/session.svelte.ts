@@ -2,9 +2,23 @@
  * A player's session: the room, the lobby, the table and what is shown of it.
  *
  * Places read its fields (they are reactive) and call its actions; nothing else
- * talks to the network.
+ * talks to the network. What is shown is the engine's view with the own moves that
+ * are on their way on top of it (`games/…/ahead.ts`); every frame makes it anew.
  */
-import type { Act, AnyMove, Lobby, Member, TableView, View, You } from './wire'
+import { remembered, showAhead, type Before, type Flight } from '../games/snatch_solitaire/ahead'
+import { apply, nothing } from '../games/snatch_solitaire/apply'
+import { en } from '../messages/en'
+import { ActError, createRoom, errorOf, joinRoom, tidyCode, type Entry, type Fetch } from './api'
+import { Keep, storeOr } from './keep'
+import { browserPorts, Link, type LinkPorts } from './link'
+import { News, type Banner, type Flash, type Toast } from './news.svelte'
+import { Outbox, type Pending } from './outbox'
+import { isTableEvent, reduceTable } from './reduce'
+import { asView, VERSION } from './wire'
+import type { Act, AnyEvent, AnyMove, GameMove, Lobby, Member, Message, No, Snapshot, Step, TableEvent, TableMove, TableView, View, You } from './wire'
+
+export { ActError } from './api'
+export type { Banner, Flash, Toast } from './news.svelte'
 
 /**
  * `home`: no room. `connecting`: the first time. `open`: all is well. `reconnecting`: the socket
@@ -13,36 +27,54 @@ import type { Act, AnyMove, Lobby, Member, TableView, View, You } from './wire'
  */
 export type Status = 'home' | 'connecting' | 'open' | 'reconnecting' | 'waiting' | 'taken_over' | 'gone'
 
-/** A message to show for a few seconds. `colour`: the player's that it is about, 0 to 7. */
-export interface Toast {
-  id: number
-  kind: 'info' | 'snatched' | 'no' | 'error'
-  text: string
-  colour: number | null
+export interface SessionPorts extends LinkPorts {
+  fetch: Fetch
+  keep: Keep
+  /** Of the page: `ws://host/ws`. */
+  url: string
+  /** Put the room into the address bar, or take it out. */
+  address(room: string | null): void
 }
 
-/** What the table says aloud, large: “Snatch!”, “Everyone's stuck”, “Snatch piles turn”. */
-export interface Banner {
-  id: number
-  text: string
-}
-
-/** A pile of the middle lights up in a player's colour. `id` grows with every flash. */
-export interface Flash {
-  id: number
-  pile: number
-  colour: number
-}
-
-/** A request that didn't work out: `code` as in docs/protocol.md, `message` fit to be shown. */
-export class ActError extends Error {
-  constructor(
-    readonly code: string,
-    message: string,
-  ) {
-    super(message)
+export function pagePorts(): SessionPorts {
+  return {
+    ...browserPorts,
+    fetch: (url, init) => fetch(url, init),
+    keep: new Keep(
+      storeOr(() => localStorage),
+      storeOr(() => sessionStorage),
+    ),
+    url: `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws`,
+    address: (room) => history.replaceState(null, '', room ? `/r/${room}` : '/'),
   }
 }
+
+interface Asked {
+  done(): void
+  failed(error: ActError): void
+}
+
+/** Requests to the lobby, and the move `leave`, are given up after this. */
+const GIVE_UP_MS = 8000
+const LEAVE_MS = 1500
+const SLOW_DOWN_MS = 400
+/** So many moves wait for a socket; more would only be a surprise later. */
+const MOST_UNSENT = 24
+
+const TABLE_MOVES: ReadonlySet<string> = new Set<TableMove['t']>([
+  'options',
+  'bot_levels',
+  'deal',
+  'next_hand',
+  'standings',
+  'new_game',
+  'pause',
+  'resume',
+  'leave',
+])
+const isGameMove = (m: AnyMove): m is GameMove => !TABLE_MOVES.has(m.t)
+/** These change own cards, so a part for the own seat follows the public one. */
+const hasOwnPart = (m: AnyMove): boolean => isGameMove(m) && m.t !== 'end_hand'
 
 export class Session {
   status = $state<Status>('home')
@@ -56,14 +88,15 @@ export class Session {
   table = $state.raw<TableView | null>(null)
   /** What to show: confirmed by the engine, with the own moves on their way on top. */
   view = $state.raw<View | null>(null)
+  /** Own cards on their way to the middle. */
+  flights = $state.raw<Flight[]>([])
   you = $state.raw<You | null>(null)
   /** Milliseconds to the gateway and back, the last ping's; null before the first. */
   latency = $state<number | null>(null)
-  toasts = $state.raw<Toast[]>([])
-  banner = $state.raw<Banner | null>(null)
-  flashes = $state.raw<Flash[]>([])
   /** `performance.now()` at which the countdown ends or the standings follow, or null. */
   ends = $state<number | null>(null)
+  /** A room code in the page's address, for home. */
+  invited = $state<string | null>(null)
 
   /** Host of the table when there is one, else of the lobby. */
   readonly isHost: boolean = $derived(
@@ -76,6 +109,34 @@ export class Session {
   /** No cards in this game: sees what the TV sees. */
   readonly watching: boolean = $derived(this.you?.watching ?? true)
 
+  readonly news = new News()
+  get toasts(): Toast[] {
+    return this.news.toasts
+  }
+  get banner(): Banner | null {
+    return this.news.banner
+  }
+  get flashes(): Flash[] {
+    return this.news.flashes
+  }
+
+  #ports: SessionPorts
+  #link: Link | null = null
+  #token = ''
+  #confirmed: View | null = null
+  #before: Before | null = null
+  #seq = 0
+  #outbox = new Outbox()
+  /** A snapshot has come on this socket: moves may be sent. */
+  #live = false
+  #reqs = 0
+  #asked = new Map<number, Asked>()
+  #leaving: (() => void) | null = null
+
+  constructor(ports: SessionPorts = pagePorts()) {
+    this.#ports = ports
+  }
+
   memberOf(seat: number): Member | null {
     return this.table?.members.find((m) => m.seat === seat) ?? null
   }
@@ -86,21 +147,361 @@ export class Session {
     return this.memberOf(seat)?.colour ?? 0
   }
 
+  /** Shows a message for a few seconds. */
+  say(text: string, kind: Toast['kind'] = 'info', colour: number | null = null): void {
+    this.news.toast(text, kind, colour)
+  }
+
+  // ---- coming and going ----
+
+  /** At the start of a page: back into the room that this tab, or its address, names. */
+  begin(path: string): void {
+    const code = tidyCode(/^\/r\/([^/]+)/.exec(path)?.[1] ?? '')
+    this.invited = code
+    const room = code ?? this.#ports.keep.here()
+    const ticket = room ? this.#ports.keep.ticket(room) : null
+    if (room && ticket) this.#enter({ room, ...ticket })
+  }
+
   /** The last room this browser was in, to offer “back to room BCDFG” on home; null: none. */
   lastRoom(): string | null {
-    return null
+    return this.#ports.keep.lastRoom()
   }
+
   /** Opens a room and enters it. Throws ActError. */
-  async host(_name: string): Promise<void> {}
+  async host(name: string): Promise<void> {
+    this.#enter(await createRoom(this.#ports.fetch, name))
+  }
+
   /** Enters a room by its code, as typed; comes back to the own seat when there is one. Throws ActError. */
-  async join(_code: string, _name: string): Promise<void> {}
-  /** Asks the lobby for something. Resolves when it is done; throws ActError. */
-  async act(_what: Act): Promise<void> {}
-  /** Makes a move at the table (the game's, or deal, pause, …). Shows at once, comes back if refused. */
-  move(_m: AnyMove): void {}
-  /** From the lobby or the table to home. The host's leaving a table brings everyone to the lobby instead. */
-  async leave(): Promise<void> {}
+  async join(code: string, name: string): Promise<void> {
+    const room = tidyCode(code)
+    if (!room) throw errorOf('no_room')
+    const ticket = this.#ports.keep.ticket(room)
+    this.#enter(await joinRoom(this.#ports.fetch, room, name, ticket?.token ?? null))
+  }
+
   /** After `taken_over`: play here again. */
-  resume(): void {}
-  say(_text: string, _kind: Toast['kind'] = 'info', _colour: number | null = null): void {}
+  resume(): void {
+    if (this.room && this.player && this.status === 'taken_over') {
+      this.#enter({ room: this.room, player: this.player, token: this.#token })
+    }
+  }
+
+  /** From the lobby or the table to home. The host's leaving a table brings everyone to the lobby instead. */
+  async leave(): Promise<void> {
+    if (this.table) {
+      if (this.isHost) {
+        this.move({ t: 'leave' })
+        return
+      }
+      const told = new Promise<void>((resolve) => {
+        this.#leaving = resolve
+        setTimeout(resolve, LEAVE_MS)
+      })
+      this.move({ t: 'leave' })
+      await told
+      this.#home(null)
+    } else if (this.lobby) {
+      const room = this.room
+      await this.act({ t: 'leave' }).catch(() => undefined)
+      if (room) this.#ports.keep.forget(room)
+      this.#home(null)
+    } else {
+      this.#home(null)
+    }
+  }
+
+  /** The network, or the page, is back. */
+  wake(): void {
+    this.#link?.kick()
+  }
+
+  #enter(entry: Entry): void {
+    this.#link?.stop()
+    this.#reset()
+    this.#token = entry.token
+    this.room = entry.room
+    this.player = entry.player
+    this.invited = null
+    this.why = null
+    this.status = 'connecting'
+    this.#ports.keep.keepTicket(entry.room, entry)
+    this.#ports.keep.setHere(entry.room)
+    this.#ports.address(entry.room)
+    const tab = this.#ports.keep.tab()
+    const link = new Link(
+      this.#ports.url,
+      {
+        hello: () => ({ t: 'hello', v: VERSION, token: this.#token, tab }),
+        message: (message) => this.#hear(message),
+        down: () => this.#down(),
+        ended: (code) => this.#ended(code),
+        latency: (ms) => (this.latency = Math.round(ms)),
+      },
+      this.#ports,
+    )
+    this.#link = link
+    link.start()
+  }
+
+  #home(why: string | null): void {
+    this.#link?.stop()
+    this.#link = null
+    this.#reset()
+    this.#ports.keep.setHere(null)
+    this.#ports.address(null)
+    this.room = this.player = null
+    this.why = why
+    this.status = why ? 'gone' : 'home'
+  }
+
+  #reset(): void {
+    this.lobby = null
+    this.#dropTable()
+    this.#live = false
+    this.latency = null
+    this.#leaving = null
+    for (const asked of this.#asked.values()) asked.failed(errorOf('offline'))
+    this.#asked.clear()
+  }
+
+  #dropTable(): void {
+    this.table = this.view = this.you = null
+    this.flights = []
+    this.#confirmed = null
+    this.#before = null
+    this.#seq = 0
+    this.ends = null
+    this.#outbox = new Outbox()
+  }
+
+  #down(): void {
+    this.#live = false
+    this.latency = null
+    if (this.status !== 'connecting') this.status = 'reconnecting'
+    for (const asked of this.#asked.values()) asked.failed(errorOf('offline'))
+    this.#asked.clear()
+    this.#leaving?.()
+  }
+
+  #ended(code: number): void {
+    if (code === 4001) {
+      this.#takenOver()
+      return
+    }
+    const room = this.room
+    if (room && code !== 4004) this.#ports.keep.forget(room)
+    if (this.status === 'gone') return
+    this.#home(code === 4003 ? en.errors.removed : code === 4004 ? en.errors.bad_version : en.errors.bad_token)
+    this.invited = code === 4002 ? room : null
+  }
+
+  #takenOver(): void {
+    this.#live = false
+    this.#outbox.clear()
+    this.#show()
+    this.status = 'taken_over'
+    this.#link?.stop()
+  }
+
+  // ---- asking ----
+
+  /** Asks the lobby for something. Resolves when it is done; throws ActError. */
+  act(what: Act): Promise<void> {
+    const req = ++this.#reqs
+    if (!this.#link?.send({ t: 'lobby', req, do: what })) return Promise.reject(errorOf('offline'))
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => this.#answerAct(req, errorOf('lobby_away')), GIVE_UP_MS)
+      this.#asked.set(req, {
+        done: () => (clearTimeout(timer), resolve()),
+        failed: (error) => (clearTimeout(timer), reject(error)),
+      })
+    })
+  }
+
+  #answerAct(req: number, error: ActError | null): void {
+    const asked = this.#asked.get(req)
+    this.#asked.delete(req)
+    if (error) asked?.failed(error)
+    else asked?.done()
+  }
+
+  /** Makes a move at the table (the game's, or deal, pause, …). Shows at once, comes back if refused. */
+  move(m: AnyMove): void {
+    if (!this.table || this.status === 'taken_over') return
+    if (!this.#live && this.#outbox.pending.length >= MOST_UNSENT) return
+    const pending = this.#outbox.add(m, this.#seq, this.#ports.now())
+    if (this.#live) this.#send(pending)
+    if (isGameMove(m)) this.#show()
+  }
+
+  #send(p: Pending): void {
+    this.#link?.send({ t: 'move', id: p.id, basis: p.basis, m: p.m })
+  }
+
+  // ---- hearing ----
+
+  #hear(message: Message): void {
+    switch (message.t) {
+      case 'welcome':
+        if (message.player) this.player = message.player
+        if (this.status !== 'waiting') this.status = 'open'
+        return
+      case 'lobby':
+        if (this.lobby && message.rev < this.lobby.rev) return
+        this.lobby = message
+        // While its frames come, the table itself says when it closes; a lobby may be a moment behind.
+        if (message.table == null && this.table && !this.#live) this.#dropTable()
+        return
+      case 'done':
+        return this.#answerAct(message.req, null)
+      case 'snapshot':
+        return this.#snapshot(message)
+      case 'table':
+      case 'seat':
+        if (!this.table) return
+        this.#seq = message.seq
+        for (const step of message.steps) this.#step(step, message.t === 'seat')
+        return this.#show()
+      case 'answer':
+        this.#settled(message.id, message.no ?? null)
+        return this.#show()
+      case 'expect':
+        return this.#outbox.from(message.id).forEach((p) => this.#send(p))
+      case 'waiting':
+        this.#live = false
+        this.status = 'waiting'
+        return
+      case 'taken_over':
+        return this.#takenOver()
+      case 'error':
+        return this.#error(message)
+      case 'no_table':
+        return this.#dropTable()
+      case 'pong':
+        return
+    }
+  }
+
+  #snapshot(snapshot: Snapshot): void {
+    const fresh = this.table?.table !== snapshot.table.table
+    this.table = snapshot.table
+    this.you = snapshot.you ?? null
+    this.#seq = snapshot.seq
+    this.#confirmed = asView(snapshot.view)
+    this.#before = null
+    this.status = 'open'
+    this.ends = snapshot.table.countdown == null ? null : this.#ports.now() + snapshot.table.countdown
+    const again = this.#outbox.rebase(snapshot.answered ?? 0, this.#ports.now(), fresh)
+    this.#live = true
+    again.forEach((p) => this.#send(p))
+    if (this.#leaving && !again.some((p) => p.m.t === 'leave')) this.#leaving()
+    this.#show()
+  }
+
+  #step(step: Step, own: boolean): void {
+    const mine = step.id != null && (own ? step.by == null || step.by === this.mySeat : step.by === this.mySeat)
+    for (const event of step.ev ?? []) this.#event(event as AnyEvent)
+    if (!this.table) return
+    if (mine && step.id != null) {
+      const move = this.#outbox.find(step.id)
+      if (!own && move && !step.no && hasOwnPart(move.m)) this.#outbox.half(step.id)
+      else this.#settled(step.id, step.no ?? null)
+      if (own) this.#outbox.settleBelow(step.id)
+    } else if (step.no) {
+      this.news.snatched(step.no, this.table)
+    }
+  }
+
+  #event(event: AnyEvent): void {
+    if (!this.table) return
+    if (isTableEvent(event)) this.#tableEvent(event)
+    else {
+      const view = this.#confirmed ?? nothing()
+      this.#before = remembered(this.#before, view, this.mySeat, event)
+      this.#confirmed = apply(view, event)
+      this.news.hear(event, this.table, this.mySeat)
+    }
+  }
+
+  #tableEvent(event: TableEvent): void {
+    if (!this.table) return
+    const table = reduceTable(this.table, event)
+    this.news.hear(event, table, this.mySeat)
+    switch (event.t) {
+      case 'seated':
+        if (this.you) this.you = { ...this.you, watching: !event.seats.includes(this.you.seat) }
+        this.#confirmed = null
+        break
+      case 'setup':
+        if (this.you) this.you = { ...this.you, watching: true }
+        this.#confirmed = null
+        break
+      case 'countdown':
+      case 'scores':
+        this.ends = event.ms ? this.#ports.now() + event.ms : null
+        break
+      case 'live':
+      case 'standings':
+        this.ends = null
+        break
+      case 'closed':
+        this.#leaving?.()
+        this.#dropTable()
+        return
+    }
+    this.table = table
+  }
+
+  #settled(id: number, no: No | null): void {
+    const move = this.#outbox.settle(id)
+    if (move?.m.t === 'leave') this.#leaving?.()
+    if (no && this.table) this.#refused(move, no)
+  }
+
+  /** Only a race lost, a card with no pile, and a host's button say something; the rest come home quietly. */
+  #refused(move: Pending | null, no: No): void {
+    if (no.code === 'snatched' && this.table) {
+      this.news.snatched(no, this.table)
+      const by = no.by ?? -1
+      this.news.toast(en.table.snatchedBy(this.nameOf(by)), 'snatched', this.colourOf(by))
+    } else if (no.code === 'no_pile') {
+      this.news.toast(en.table.noPile, 'no')
+    } else if (move && !isGameMove(move.m) && no.code === 'not_host') {
+      this.news.toast(errorOf(no.code).message, 'error')
+    }
+  }
+
+  #error(error: Extract<Message, { t: 'error' }>): void {
+    if (error.req != null) return this.#answerAct(error.req, errorOf(error.code, error.text))
+    if (error.id != null) {
+      if (error.code === 'slow_down') {
+        setTimeout(() => this.#live && this.#outbox.pending.forEach((p) => this.#send(p)), SLOW_DOWN_MS)
+        return
+      }
+      this.#outbox.drop(error.id).forEach((p) => this.#send(p))
+      return this.#show()
+    }
+    if (error.code === 'removed' || error.code === 'no_room' || error.code === 'bad_token') {
+      if (this.room) this.#ports.keep.forget(this.room)
+      this.#home(errorOf(error.code, error.text).message)
+    } else if (error.code === 'bad_version') {
+      this.#home(en.errors.bad_version)
+    }
+  }
+
+  // ---- showing ----
+
+  #show(): void {
+    if (!this.#confirmed) {
+      this.view = null
+      this.flights = []
+      return
+    }
+    const ahead = this.#outbox.pending.flatMap((p) => (isGameMove(p.m) ? [{ key: p.key, m: p.m, half: p.half }] : []))
+    const shown = showAhead(this.#confirmed, this.#before, this.mySeat, ahead)
+    this.view = shown.view
+    this.flights = shown.flights
+  }
 }

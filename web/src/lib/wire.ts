@@ -46,3 +46,6 @@ export type AnyView = View
 export type Act = LobbyAct
 export type Message = ServerMessage
 export type AnyStep = Step
+
+/** A snapshot's `view` is the game's own; the schema of snapshots knows no game. */
+export const asView = (view: unknown): View | null => (view ?? null) as View | null
