@@ -15,7 +15,11 @@ from stack.data import DataFolder, InUse, default_folder
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; its exit code."""
     parser = _parser()
-    arguments = parser.parse_args(argv)
+    # A command with a parser of its own (simulate) gets what this one doesn't know.
+    arguments, rest = parser.parse_known_args(argv)
+    arguments.rest = rest
+    if rest and arguments.command != "simulate":
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
     if arguments.command is None:
         parser.print_help()
         return 0
@@ -41,7 +45,6 @@ def _parser() -> argparse.ArgumentParser:
     status.set_defaults(run=_status)
 
     simulate = commands.add_parser("simulate", help="simulated players through the public WebSocket", add_help=False)
-    simulate.add_argument("rest", nargs=argparse.REMAINDER)
     simulate.set_defaults(run=_simulate)
 
     setup = commands.add_parser("setup", help="make the stream and the bucket in NATS_URL, once")
@@ -127,8 +130,12 @@ def _status(arguments: argparse.Namespace) -> int:
 
 def _simulate(arguments: argparse.Namespace) -> int:
     from simulate import cli
+    from stack import lent
 
-    return cli.main(arguments.rest)
+    try:
+        return cli.main(arguments.rest, lent.running, lent.started)
+    except lent.NotStarted as error:
+        return _fail(f"no stack came up:\n{error}", "try `snatch play` and look at its logs")
 
 
 def _setup(arguments: argparse.Namespace) -> int:
