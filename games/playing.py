@@ -26,6 +26,8 @@ class Playing:
         self.state = game.open(seats, self.options) if state is None else state
         self.now = 0
         self.log: list[Any] = []
+        self.attended: list[tuple[int, frozenset[Seat], int]] = []
+        """Changes of presence: after how many events, who, and when."""
         self.views: dict[Seat | None, Any] = {
             audience: game.view(self.state, audience) for audience in (None, *self.seats)
         }
@@ -44,7 +46,9 @@ class Playing:
 
     def attend(self, present: Iterable[Seat]) -> list[Any]:
         """These seats are present from now on."""
-        self.game.attend(self.state, frozenset(present), self.now)
+        there = frozenset(present)
+        self.attended.append((len(self.log), there, self.now))
+        self.game.attend(self.state, there, self.now)
         return self._follow()
 
     def move(self, seat: Seat, move: Any, basis: int | None = None) -> list[Any]:

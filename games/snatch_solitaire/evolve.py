@@ -33,9 +33,8 @@ from games.tableau import Middle
 def evolve(state: State, event: Event) -> None:
     """Take one event in."""
     state.seq += 1
-    kind = type(event)
-    if kind is Turned or kind is TurnedOver:
-        _turned(state.own[event.seat])  # type: ignore[union-attr]
+    if isinstance(event, (Turned, TurnedOver)):
+        _turned(state.own[event.seat])
     elif isinstance(event, Placed):
         _placed(state, event)
     elif isinstance(event, Worked):
