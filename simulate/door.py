@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-PATIENCE = 20.0
+PATIENCE = 90.0
 """Seconds that a refused or failed call is tried again for: the same request id makes it one."""
 
 
@@ -67,7 +67,7 @@ class Door:
             said = (await self._http.get("/config.json")).json()
         except (httpx.HTTPError, ValueError):
             return self.url
-        return str(said.get("watch_url") or self.url)
+        return str(said.get("watch_url") or self.url).removesuffix("/watch")
 
     async def _enter(self, path: str, name: str, request: str) -> Ticket:
         pause = 0.1

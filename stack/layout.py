@@ -88,6 +88,8 @@ def lay_out(wishes: Wishes, data: DataFolder, *, ports: Callable[[int], list[int
     }
     public = {
         "SNATCH_HOST": wishes.host,
+        "SNATCH_PORT": str(wishes.port),
+        "SNATCH_WATCH_PORT": str(wishes.watch_port),
         "SNATCH_WEB_DIR": os.environ.get("SNATCH_WEB_DIR") or str(ROOT / "web" / "dist"),
         "SNATCH_PUBLIC_URL": wishes.public_url or (network_url or ""),
         "SNATCH_WATCH_URL": network_watch,
@@ -100,8 +102,7 @@ def lay_out(wishes: Wishes, data: DataFolder, *, ports: Callable[[int], list[int
         env = {**common, "SNATCH_ROOMS_ADDR": rooms_addr, **part.env}
         if part.kind in ("gateway", "watch"):
             port = wishes.port if part.kind == "gateway" else wishes.watch_port
-            setting = "SNATCH_PORT" if part.kind == "gateway" else "SNATCH_WATCH_PORT"
-            env |= {**public, setting: str(port)}
+            env |= public
             if wishes.count(part.kind) > 1:
                 env["SNATCH_REUSE_PORT"] = "true"
             services[i] = replace(part, env=env, ports={"public": port, "ops": part.ports["ops"]})
