@@ -1,8 +1,12 @@
-/** Development only: every place with made-up sessions, /gallery.html?place=cards. Not in the production build. */
+/**
+ * Development only: every place with made-up sessions, /gallery.html (`npm run dev`).
+ * Not an input of the production build.
+ */
 
 import { mount } from 'svelte'
 import './look/tokens.css'
 import './look/base.css'
-import Cards from './gallery/Cards.svelte'
+import Gallery from './gallery/Gallery.svelte'
 
-mount(Cards, { target: document.getElementById('app')! })
+const target = document.getElementById('app')
+if (target) mount(Gallery, { target })

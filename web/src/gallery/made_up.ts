@@ -1,0 +1,127 @@
+/** Sessions that never were, for the gallery. */
+
+import { Session } from '../lib/session.svelte'
+import { TvSession } from '../lib/tv.svelte'
+import type { Lobby, Member, Phase, TableView, View } from '../lib/wire'
+
+const NAMES = ['Ann', 'Bo', 'Maximilian Weber', 'Chidi', 'Dörte', 'Eve', 'Farid', 'Grandma Josephine']
+const LEVELS = ['easy', 'medium', 'hard'] as const
+
+export function members(n: number, bots: number): Member[] {
+  return Array.from({ length: n }, (_, seat) => ({
+    seat,
+    player: `p${seat}`,
+    name: seat >= n - bots ? ['Ada Bot', 'Bix Bot', 'Cog Bot'][n - 1 - seat]! : NAMES[seat]!,
+    colour: (seat * 3) % 8,
+    bot: seat >= n - bots ? LEVELS[seat % 3]! : null,
+    playing: true,
+    present: seat !== 3,
+    left: false,
+  }))
+}
+
+export function lobby(n: number, bots: number): Lobby {
+  return {
+    t: 'lobby',
+    room: 'BCDFG',
+    rev: 3,
+    host: 'p0',
+    players: members(n, bots).map(({ player, name, colour, bot, present }) => ({
+      player,
+      name,
+      colour,
+      bot: bot ?? null,
+      present: present ?? false,
+    })),
+  }
+}
+
+const ORDER = 'A23456789TJQK'
+
+export function view(n: number, piles: number): View {
+  return {
+    hand: 2,
+    seats: Array.from({ length: n }, (_, seat) => ({ seat, left: (13 * (seat + 3)) % 14, total: seat * 5 })),
+    middle: Array.from({ length: piles }, (_, id) => {
+      const height = 1 + ((id * 7 + 2) % 12)
+      const suit = 'shdc'[id % 4]!
+      return {
+        id: id + 1,
+        top: Array.from({ length: Math.min(3, height) }, (_, k) => ({
+          card: ORDER[height - Math.min(3, height) + k]! + suit,
+          seat: (id + k * 2) % n,
+        })),
+      }
+    }),
+    turns: 1,
+  }
+}
+
+export function table(phase: Phase, n: number, bots: number, length: string): TableView {
+  return {
+    table: 't1',
+    game: 'snatch_solitaire',
+    phase,
+    host: 0,
+    members: members(n, bots),
+    options: { length },
+  }
+}
+
+export function scored(n: number): View {
+  const shown = view(n, 4)
+  const scores = Array.from({ length: n }, (_, seat) => ({ seat, left: Math.min(13, seat * 2), total: 4 + seat * 3 }))
+  return { ...shown, result: { by: 0, scores } }
+}
+
+export interface Wish {
+  n: number
+  bots: number
+  host: boolean
+  length: string
+  piles: number
+  over: boolean
+  notice: string | null
+}
+
+/** Fields are what places read; actions do nothing, or change what the gallery shows. */
+export function player(phase: Phase | null, wish: Wish): Session {
+  const session = new Session()
+  session.status = 'open'
+  session.room = 'BCDFG'
+  session.player = wish.host ? 'p0' : 'p1'
+  session.lobby = { ...lobby(wish.n, wish.bots), notice: wish.notice }
+  if (phase) {
+    session.table = { ...table(phase, wish.n, wish.bots, wish.length), over: wish.over, notice: wish.notice }
+    session.you = { seat: wish.host ? 0 : 1, watching: false }
+    decorate(session, phase, wish)
+  }
+  return session
+}
+
+export function tv(phase: Phase | null, wish: Wish): TvSession {
+  const session = new TvSession()
+  session.room = 'BCDFG'
+  session.status = phase ? 'table' : 'lobby'
+  session.lobby = lobby(wish.n, wish.bots)
+  if (phase) {
+    session.table = { ...table(phase, wish.n, wish.bots, wish.length), over: wish.over, notice: wish.notice }
+    decorate(session, phase, wish)
+  }
+  return session
+}
+
+function decorate(session: Session | TvSession, phase: Phase, wish: Wish): void {
+  session.view = phase === 'scores' ? scored(wish.n) : view(wish.n, wish.piles)
+  if (phase === 'countdown') session.ends = performance.now() + 2900
+  if (phase === 'standings' && session.table) {
+    const totals = Array.from({ length: wish.n }, (_, seat) => ({ seat, total: 7 + (seat >> 1) * 6 }))
+    session.table = {
+      ...session.table,
+      outcome: {
+        places: totals.map(({ seat, total }) => ({ seat, total, place: (seat & ~1) + 1 })),
+        winners: wish.n > 3 ? [0, 1] : [0],
+      },
+    }
+  }
+}
