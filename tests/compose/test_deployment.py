@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-import json
-import re
+import asyncio
 import time
+import uuid
 from random import Random
 
 import httpx
 import pytest
 
+from simulate.door import Door
+from simulate.findings import Findings
+from simulate.phone import Phone
+from simulate.player import Player
+from simulate.tv import Tv
 from tests.compose.deployment import SERVICES, Deployment
-from tests.compose.player import Player, Tv
+from wire import client_in
 
 pytestmark = pytest.mark.compose
 
 REPLICAS = {"gateway": 1, "rooms": 1, "engine": 2, "bots": 1, "watch": 1}
-CARD = re.compile(r'"(?:[A2-9TJQK][shdc])"')
 
 
 async def test_a_hand_with_bots_is_played_through_the_published_port_while_a_tv_shows_it(
@@ -28,35 +32,38 @@ async def test_a_hand_with_bots_is_played_through_the_published_port_while_a_tv_
             assert answer.status_code == 200, page
             assert "<script" in answer.text
 
-    player = await Player.host(deployment.url, "Ann")
-    async with player, Tv(deployment.url, player.room) as tv:
-        await player.until(lambda s: bool(s.lobby), "the lobby")
-        await tv.until(lambda s: bool(s.lobby), "the lobby, on the TV")
-        for _ in range(3):
-            await player.ask_lobby(t="add_bot", level="hard")
-        await player.ask_lobby(t="start")
-        await player.until(lambda s: s.phase == "setup", "setup")
-        await player.moved(t="deal")
-        await player.play_hand(Random(1), seconds=600)
-        await player.until(lambda s: s.phase in ("scores", "standings"), "the scores")
-        await tv.until(lambda s: s.phase in ("scores", "standings"), "the scores, on the TV")
+    found = Findings()
+    async with Door(deployment.url) as door, asyncio.timeout(600):
+        ticket = await door.host("Ann", uuid.uuid4().hex)
+        phone = Phone(deployment.url, ticket.token, 1, found)
+        tv = Tv(await door.watch_url(), ticket.room.lower(), found)
+        try:
+            phone.start()
+            await phone.until(lambda p: p.lobby is not None)
+            for _ in range(3):
+                await phone.act(client_in.AddBot("hard"))
+            await phone.act(client_in.StartTable())
+            await phone.until(lambda p: p.screen.phase() == "setup")
+            tv.start()
+            await tv.until(lambda t: t.screen.phase() == "setup")
+            assert (await phone.move(client_in.Deal())).no is None
+            await Player(phone, "hard", 2.0, Random(1), found).play()
+            await phone.until(lambda p: p.screen.phase() == "standings")
+            await tv.until(lambda t: t.screen.phase() == "standings")
 
-        result = player.shown.view.result
-        assert result is not None
-        assert tv.shown.view.result == result
-        assert len(result.scores) == 4
-        assert result.by is None or min(score.left for score in result.scores) == 0
-
-        await player.until(lambda s: s.phase == "standings", "the standings, by themselves")
-        assert player.shown.outcome is not None
-        for text in tv.shown.got:
-            message = json.loads(text)
-            assert message["t"] in ("welcome", "no_table", "lobby", "snapshot", "table"), text
-            assert not message.get("you"), text
-            assert "mine" not in (message.get("view") or {}), text
-            events = [event for step in message.get("steps", ()) for event in step.get("ev", ())]
-            for event in events:
-                assert event["t"] == "placed" or not CARD.search(json.dumps(event)), event
+            result = phone.screen.view.result
+            assert [score.seat for score in sorted(result.scores, key=lambda s: s.seat)] == [0, 1, 2, 3]
+            assert result.by is None or result.scores[0].left == 0
+            assert tv.screen.view.result == result
+            assert tv.screen.table is not None
+            assert phone.screen.table is not None
+            assert tv.screen.table.outcome == phone.screen.table.outcome
+        finally:
+            await phone.stop()
+            await tv.stop()
+    assert found.ok(), found.told
+    assert found.moves > 0
+    assert found.reconnects == 0
 
 
 def test_prometheus_scrapes_every_replica_of_every_service(deployment: Deployment) -> None:
