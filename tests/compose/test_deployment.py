@@ -36,7 +36,7 @@ async def test_a_hand_with_bots_is_played_through_the_published_port_while_a_tv_
     async with Door(deployment.url) as door, asyncio.timeout(600):
         ticket = await door.host("Ann", uuid.uuid4().hex)
         phone = Phone(deployment.url, ticket.token, 1, found)
-        tv = Tv(await door.watch_url(), ticket.room.lower(), found)
+        tv = Tv(deployment.url, ticket.room.lower(), found)
         try:
             phone.start()
             await phone.until(lambda p: p.lobby is not None)
