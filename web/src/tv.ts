@@ -1,7 +1,19 @@
+import { mount } from 'svelte'
 import { site } from './lib/config.svelte'
 import { TvSession } from './lib/tv.svelte'
+import './look/tokens.css'
+import './look/base.css'
+import Tv from './places/Tv.svelte'
 
+const target = document.getElementById('app')
+if (!target) throw new Error('no #app in the page')
+
+const session = new TvSession()
+addEventListener('online', () => session.wake())
+document.addEventListener('visibilitychange', () => {
+  if (document.visibilityState === 'visible') session.wake()
+})
 void site.load()
 const code = new URLSearchParams(location.search).get('code')
-const session = new TvSession()
 if (code) session.watch(code)
+mount(Tv, { target, props: { session } })

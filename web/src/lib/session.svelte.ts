@@ -91,6 +91,8 @@ export class Session {
   /** Own cards on their way to the middle. */
   flights = $state.raw<Flight[]>([])
   you = $state.raw<You | null>(null)
+  /** The engine's sequence number that is shown. */
+  seq = $state(0)
   /** Milliseconds to the gateway and back, the last ping's; null before the first. */
   latency = $state<number | null>(null)
   /** `performance.now()` at which the countdown ends or the standings follow, or null. */
@@ -125,7 +127,6 @@ export class Session {
   #token = ''
   #confirmed: View | null = null
   #before: Before | null = null
-  #seq = 0
   #outbox = new Outbox()
   /** A snapshot has come on this socket: moves may be sent. */
   #live = false
@@ -271,7 +272,7 @@ export class Session {
     this.flights = []
     this.#confirmed = null
     this.#before = null
-    this.#seq = 0
+    this.seq = 0
     this.ends = null
     this.#outbox = new Outbox()
   }
@@ -331,7 +332,7 @@ export class Session {
   move(m: AnyMove): void {
     if (!this.table || this.status === 'taken_over') return
     if (!this.#live && this.#outbox.pending.length >= MOST_UNSENT) return
-    const pending = this.#outbox.add(m, this.#seq, this.#ports.now())
+    const pending = this.#outbox.add(m, this.seq, this.#ports.now())
     if (this.#live) this.#send(pending)
     if (isGameMove(m)) this.#show()
   }
@@ -361,7 +362,7 @@ export class Session {
       case 'table':
       case 'seat':
         if (!this.table) return
-        this.#seq = message.seq
+        this.seq = message.seq
         for (const step of message.steps) this.#step(step, message.t === 'seat')
         return this.#show()
       case 'answer':
@@ -388,7 +389,7 @@ export class Session {
     const fresh = this.table?.table !== snapshot.table.table
     this.table = snapshot.table
     this.you = snapshot.you ?? null
-    this.#seq = snapshot.seq
+    this.seq = snapshot.seq
     this.#confirmed = asView(snapshot.view)
     this.#before = null
     this.status = 'open'

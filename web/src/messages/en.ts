@@ -20,6 +20,7 @@ export const en = {
     endHand: 'End hand',
     watching: 'You play in the next game',
     pausedBy: (name: string) => `Paused by ${name}`,
+    pausedYou: 'You paused the game',
     pausedAway: 'Paused until the host is back',
     resume: 'Resume',
     pause: 'Pause',
