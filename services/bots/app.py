@@ -1,0 +1,86 @@
+"""Bots, wired: the only place that builds its parts."""
+
+from __future__ import annotations
+
+import asyncio
+
+import msgspec
+import nats.errors
+from nats.aio.client import Client
+
+from servicekit import bus, logs
+from servicekit.engines import Engines
+from servicekit.feed import Feeds
+from wire import subjects
+
+from .metrics import BotsMetrics
+from .seats import Seats
+from .settings import BotsSettings
+
+BEAT = 0.5
+"""Seconds between beats; engines give a worker's seats away after 1.5 s of silence."""
+
+
+class Bots:
+    """One worker of any number: it drives the seats it got hold of, others drive the rest."""
+
+    def __init__(self, settings: BotsSettings) -> None:
+        self._settings = settings
+        self._metrics = BotsMetrics()
+        self.registry = self._metrics.registry
+        self._nc: Client | None = None
+        self._engines: Engines | None = None
+        self._feeds: Feeds | None = None
+        self.seats: Seats | None = None
+        self._beating: asyncio.Task[None] | None = None
+        self._log = logs.logger(__name__)
+
+    async def start(self) -> None:
+        settings = self._settings
+        name = f"bots {settings.instance}"
+        self._nc = await bus.connect(settings.nats_url, name)
+        self._engines = Engines(self._nc, name, timeout=settings.engine_patience)
+        await self._engines.start()
+        self._feeds = Feeds(self._nc, self._engines)
+        await self._feeds.start()
+        self.seats = Seats(self._nc, self._feeds, settings.instance, settings.bots_seats, self._metrics)
+        self._beating = asyncio.create_task(self._beat(), name="bots:beat")
+        await self.seats.start()
+
+    async def stop(self) -> None:
+        if self._beating is not None:
+            self._beating.cancel()
+            await asyncio.gather(self._beating, return_exceptions=True)
+        if self.seats is not None:
+            await self.seats.stop()
+            # At once, so that others take the seats while this worker still closes.
+            await self._say(gone=True)
+        if self._feeds is not None:
+            await self._feeds.stop()
+        if self._engines is not None:
+            await self._engines.stop()
+        if self._nc is not None and not self._nc.is_closed:
+            if self._nc.is_connected:
+                await self._nc.flush(1)
+            await self._nc.close()
+
+    async def ready(self) -> str | None:
+        if self._nc is None or not self._nc.is_connected:
+            return "NATS is away"
+        if self.seats is None:
+            return "not started yet"
+        return None
+
+    async def _beat(self) -> None:
+        while True:
+            await self._say(gone=False)
+            await asyncio.sleep(BEAT)
+
+    async def _say(self, gone: bool) -> None:
+        if self._nc is None or self._nc.is_closed:
+            return
+        beat = {"worker": self._settings.instance, "gone": gone}
+        try:
+            await self._nc.publish(subjects.BOTS_BEAT, msgspec.json.encode(beat))
+        except nats.errors.Error as error:
+            self._log.warning("a beat could not be sent", why=repr(error))
