@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import grpc
 
 from generated.snatch.engine.v1.engine_pb2 import Command, CommandsRequest, CommandsResponse, Reply
-from generated.snatch.engine.v1.engine_pb2_grpc import EngineServiceAsyncStub, EngineServiceStub
+from generated.snatch.engine.v1.engine_pb2_grpc import EngineServiceStub
 from servicekit import logs, rpc
+
+if TYPE_CHECKING:  # of the stubs alone, not of the generated code
+    from generated.snatch.engine.v1.engine_pb2_grpc import EngineServiceAsyncStub
 
 QUIET_PAUSE = 0.002
 BUSY_PAUSE = 0.005

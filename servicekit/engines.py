@@ -139,18 +139,25 @@ class Engines:
 
     async def tables(self, timeout: float = TRY_TIMEOUT) -> list[pb.TableSummary]:
         """Every live table of every engine that answers."""
+        answers = await self._list(timeout)
+        return [table for answer in answers.values() if answer is not None for table in answer.tables]
+
+    async def silent(self, timeout: float = 1.0) -> list[str]:
+        """The owners of partitions that don't answer a call just now."""
+        return [engine for engine, answer in (await self._list(timeout)).items() if answer is None]
+
+    async def _list(self, timeout: float) -> dict[str, pb.TablesResponse | None]:
         addresses = await self.placement.addresses()
-        answers = await asyncio.gather(
-            *(self._link(a).stub.Tables(pb.TablesRequest(), timeout=timeout) for a in addresses.values()),
-            return_exceptions=True,
-        )
-        found: list[pb.TableSummary] = []
-        for address, answer in zip(addresses.values(), answers, strict=True):
-            if isinstance(answer, BaseException):
-                self._log.warning("an engine did not list its tables", engine=address, error=repr(answer))
-            else:
-                found.extend(answer.tables)
-        return found
+
+        async def ask(address: str) -> pb.TablesResponse | None:
+            try:
+                return await self._link(address).stub.Tables(pb.TablesRequest(), timeout=timeout)
+            except grpc.aio.AioRpcError as error:
+                self._log.warning("an engine did not list its tables", engine=address, code=str(error.code()))
+                return None
+
+        answers = await asyncio.gather(*(ask(address) for address in addresses.values()))
+        return dict(zip(addresses, answers, strict=True))
 
     async def _ask(self, room: str, call: Callable[[EngineLink, float], Awaitable[R]], timeout: float | None) -> R:
         loop = asyncio.get_running_loop()

@@ -40,8 +40,9 @@ def ops_app(ready: Ready, registry: CollectorRegistry) -> Starlette:
 class HttpServer:
     """uvicorn inside a running loop, without its signal handlers.  `port` is the real one once started."""
 
-    def __init__(self, app: object, host: str, port: int, **config: object) -> None:
+    def __init__(self, app: object, host: str, port: int, *, reuse_port: bool = False, **config: object) -> None:
         self.host, self.port = host, port
+        self._reuse_port = reuse_port
         self._config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", **config)  # type: ignore[arg-type]
         self._server = uvicorn.Server(self._config)
         self._task: asyncio.Task[None] | None = None
@@ -52,6 +53,8 @@ class HttpServer:
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
         sock = socket.socket(family, socket.SOCK_STREAM)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if self._reuse_port:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         try:
             sock.bind((self.host, self.port))
         except OSError:

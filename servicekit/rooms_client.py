@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import grpc
 
 from generated.snatch.rooms.v1 import rooms_pb2 as pb
-from generated.snatch.rooms.v1.rooms_pb2_grpc import RoomsServiceAsyncStub, RoomsServiceStub
+from generated.snatch.rooms.v1.rooms_pb2_grpc import RoomsServiceStub
 from servicekit import rpc
+
+if TYPE_CHECKING:  # of the stubs alone, not of the generated code
+    from generated.snatch.rooms.v1.rooms_pb2_grpc import RoomsServiceAsyncStub
 
 PROBE_ROOM = "ZZZZZ"
 """A code that no room needs to have: asking for it shows whether lobbies can be read."""

@@ -25,6 +25,8 @@ CHANNEL_OPTIONS: list[tuple[str, Any]] = [
     # Each service's channels are its own: a dead one must not be found again by another's address.
     ("grpc.use_local_subchannel_pool", 1),
     ("grpc.enable_http_proxy", 0),
+    ("grpc.lb_policy_name", "round_robin"),
+    ("grpc.dns_min_time_between_resolutions_ms", 1000),
 ]
 
 SERVER_OPTIONS: list[tuple[str, Any]] = [
@@ -41,7 +43,7 @@ SERVER_OPTIONS: list[tuple[str, Any]] = [
 
 
 def channel(address: str) -> grpc.aio.Channel:
-    """A channel to `host:port`; connects at its first call."""
+    """A channel to `host:port`; connects at its first call.  A name with several addresses is asked round robin."""
     return grpc.aio.insecure_channel(address, options=CHANNEL_OPTIONS)
 
 

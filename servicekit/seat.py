@@ -72,9 +72,21 @@ class SeatSink(Protocol):
 
 
 class SeatSession:
-    """One attach of one tab.  `request` names room, table, player and tab."""
+    """One attach of one tab.  `request` names room, table, player and tab.
 
-    def __init__(self, feeds: Feeds, request: pb.AttachRequest, sink: SeatSink) -> None:
+    Closed while it attaches, it detaches as soon as it may: don't cancel `attach`.
+
+    `timed` is told the seconds from each move's `send` to its answer.
+    """
+
+    def __init__(
+        self,
+        feeds: Feeds,
+        request: pb.AttachRequest,
+        sink: SeatSink,
+        *,
+        timed: Callable[[float], None] | None = None,
+    ) -> None:
         self.room = request.room
         self.partition = partition_of(request.room)
         self.seat = -1
@@ -86,13 +98,16 @@ class SeatSession:
         self.oldest = math.inf
         self.stalled = False
         self.over = False
+        self._detach = True
         self._feeds = feeds
         self._engines = feeds.engines
-        self._request = request
+        self.request = request
         self._sink = sink
         self._feed: RoomFeed | None = None
         self._audience = Audience(self, self._view)
         self._unanswered: deque[pb.Command] = deque()
+        self._sent_at: deque[float] = deque()
+        self._timed = timed
         self._asked_again: set[int] = set()
         self._expected = (0, -math.inf)
 
@@ -100,16 +115,21 @@ class SeatSession:
 
     async def attach(self, timeout: float | None = None) -> None:
         """Take the seat.  Raises EngineRefusal (`no_table`, …) or EngineAway; then close and, later, try anew."""
-        self._feed = await self._feeds.enter(self.room)
+        feed = await self._feeds.enter(self.room)
+        if self.over:
+            self._feeds.leave(feed)
+            raise EngineAway("closed while attaching")
+        self._feed = feed
         self._audience.unseated = True
         self._feed.audiences.append(self._audience)
         try:
-            response = await self._engines.attach(self._request, timeout)
+            response = await self._engines.attach(self.request, timeout)
         except BaseException:
             self.close(detach=False)
             raise
-        if self.over:  # closed while attaching
-            self._engines.detach(self.room, response.seat, response.session)
+        if self.over:
+            if self._detach:
+                self._engines.detach(self.room, response.seat, response.session)
             raise EngineAway("closed while attaching")
         self.seat, self.session = response.seat, response.session
         self.answered = self.last = response.snapshot.answered
@@ -121,13 +141,14 @@ class SeatSession:
         """Stop hearing.  `detach`: the socket is gone; an older session's detach changes nothing."""
         if self.over and self._feed is None:
             return
-        self.over = True
+        self.over, self._detach = True, detach
         self._audience.close()
         if self.session:
             self._engines.unregister(self)
             if detach:
                 self._engines.detach(self.room, self.seat, self.session)
         self._unanswered.clear()
+        self._sent_at.clear()
         if self._feed is not None:
             if self._audience in self._feed.audiences:
                 self._feed.audiences.remove(self._audience)
@@ -157,9 +178,11 @@ class SeatSession:
         if len(self._unanswered) >= MAX_UNANSWERED:
             return Sent.FULL
         self.last = id
+        now = asyncio.get_running_loop().time()
         self._unanswered.append(command)
+        self._sent_at.append(now)
         if self.oldest == math.inf:
-            self.oldest = asyncio.get_running_loop().time()
+            self.oldest = now
         self._engines.send(self, command)
         return Sent.TAKEN
 
@@ -197,6 +220,7 @@ class SeatSession:
         if not self._unanswered or self._unanswered[0].id > id:
             if id <= self.last:  # what is missing was never here: the client has it
                 self._unanswered.clear()
+                self._sent_at.clear()
                 self._clock()
                 self.last = id - 1
                 self._sink.on_answer(msgspec.json.encode(Expect(id)))
@@ -210,6 +234,7 @@ class SeatSession:
         followed = self.last > reply.id
         while self._unanswered and self._unanswered[-1].id >= reply.id:
             self._unanswered.pop()
+            self._sent_at.pop()
         self.last = reply.id - 1
         self._clock()
         body = reply.body or msgspec.json.encode(Error("bad_message", id=reply.id))
@@ -222,7 +247,10 @@ class SeatSession:
         settled = False
         while self._unanswered and self._unanswered[0].id <= id:
             self._unanswered.popleft()
+            sent_at = self._sent_at.popleft()
             settled = True
+            if self._timed is not None:
+                self._timed(asyncio.get_running_loop().time() - sent_at)
         if id > self.answered:
             self.answered = id
             self.last = max(self.last, id)
@@ -241,7 +269,7 @@ class SeatSession:
     # ---- frames ----
 
     async def _view(self, timeout: float) -> pb.Snapshot:
-        request = pb.ViewRequest(room=self.room, table=self._request.table, seat=self.seat, session=self.session)
+        request = pb.ViewRequest(room=self.room, table=self.request.table, seat=self.seat, session=self.session)
         return (await self._engines.view(request, timeout)).snapshot
 
     def on_frame(self, frame: Frame) -> None:

@@ -49,8 +49,15 @@ class WebSettings(Settings):
 
     web_dir: Path = Field(WEB_DIST, description="The built browser client.")
     public_url: str = Field("", pattern=r"^(https?://\S+)?$", description="What links and QR codes say.")
-    watch_url: str = Field("", pattern=r"^(https?://\S+)?$", description="Where TVs go; else host and watch port.")
+    watch_url: str = Field(
+        "",
+        pattern=r"^(https?://\S+|/\S*)?$",
+        description="Where TVs go: an address, or a path of the public one. Else the host asked, on the TVs' port.",
+    )
     watch_port: int = Field(8081, ge=0, le=65535, description="The TVs' port.")
+    host: str = Field("127.0.0.1", description="Where the public port listens.")
+    reuse_port: bool = Field(False, description="Several processes share the public port.")
+    rooms_addr: str = Field("127.0.0.1:7000", min_length=1, description="The rooms workers' gRPC, comma-separated.")
     trusted_proxies: str = Field("", description="Networks whose X-Forwarded-For and -Proto are believed.")
     max_sockets: int = Field(10000, ge=1, description="Sockets at once; more are closed with 1013.")
 
@@ -70,8 +77,11 @@ class Site:
 
     def watch_url(self, request: HTTPConnection) -> str:
         """The TV's page, without a code."""
-        if self._settings.watch_url:
-            return self._settings.watch_url.rstrip("/")
+        url = self._settings.watch_url.rstrip("/")
+        if url.startswith("/"):
+            return self.public_url(request) + url
+        if url:
+            return url if urlsplit(url).path else f"{url}/watch"
         name = urlsplit(f"//{self._host(request)}").hostname or "localhost"
         name = f"[{name}]" if ":" in name else name
         return f"{self._scheme(request)}://{name}:{self._settings.watch_port}/watch"
@@ -107,7 +117,7 @@ class Site:
             return True
         for url in (self._settings.public_url, self._settings.watch_url):
             known = urlsplit(url)
-            if url and (there.scheme, there.netloc) == (known.scheme, known.netloc):
+            if known.netloc and (there.scheme, there.netloc) == (known.scheme, known.netloc):
                 return True
         return not self._settings.public_url and _at_home(there.hostname or "")
 

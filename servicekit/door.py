@@ -1,0 +1,68 @@
+"""The public port's WebSocket: who is let in, how many, and their tasks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from starlette.websockets import WebSocket
+
+from servicekit import logs
+from servicekit.sockets import SLOW, Socket
+from servicekit.web import Site
+
+
+class Door:
+    """`serve` runs for each accepted socket, until it is gone."""
+
+    def __init__(
+        self,
+        site: Site,
+        max_sockets: int,
+        serve: Callable[[Socket], Awaitable[None]],
+        *,
+        opened: Callable[[], None],
+        closed: Callable[[int], None],
+        refused: Callable[[int], None],
+    ) -> None:
+        self._site = site
+        self._max = max_sockets
+        self._serve = serve
+        self._opened, self._closed, self._refused = opened, closed, refused
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._log = logs.logger(__name__)
+
+    @property
+    def sockets(self) -> int:
+        return len(self._tasks)
+
+    async def endpoint(self, ws: WebSocket) -> None:
+        """For a WebSocket route.  Another site's page gets 403, one socket too many 1013."""
+        if not self._site.origin_allowed(ws):
+            self._refused(403)
+            await ws.close(1008)
+            return
+        await ws.accept()
+        socket = Socket(ws)
+        if len(self._tasks) >= self._max:
+            self._refused(SLOW)
+            socket.error("slow_down", "too many players here just now")
+            socket.close(SLOW, "too busy")
+            return
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        self._opened()
+        try:
+            await self._serve(socket)
+        except Exception:
+            self._log.exception("a socket's server failed")
+            socket.close(1011, "that went wrong here")
+        finally:
+            self._tasks.discard(task)
+            self._closed(socket.close_code or 0)
+
+    async def empty(self, timeout: float) -> None:
+        """Wait until every socket has been served to its end, but not longer."""
+        if self._tasks:
+            await asyncio.wait(set(self._tasks), timeout=timeout)

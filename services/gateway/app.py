@@ -1,0 +1,98 @@
+"""The gateway, wired: the only place that builds its parts."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry
+from starlette.routing import WebSocketRoute
+
+from servicekit import bus, logs, web
+from servicekit.door import Door
+from servicekit.engines import Engines
+from servicekit.feed import Feeds
+from servicekit.health import HttpServer
+from servicekit.lobby_feed import LobbyFeeds
+from servicekit.rooms_client import RoomsClient
+from servicekit.sockets import Socket, uvicorn_options
+from servicekit.tokens import Tokens
+from services.gateway.http import Api, build_app
+from services.gateway.metrics import GatewayMetrics
+from services.gateway.parts import Parts
+from services.gateway.player import Player
+from services.gateway.presence import Presence
+from services.gateway.readiness import Readiness
+from services.gateway.settings import GatewaySettings
+
+
+class Gateway:
+    """Players' sockets, the client's files, the HTTP API.  Holds nothing that a restart would lose."""
+
+    def __init__(self, settings: GatewaySettings) -> None:
+        self._settings = settings
+        self._metrics = GatewayMetrics()
+        self.registry: CollectorRegistry = self._metrics.registry
+        self.port = settings.port
+        """The players' port; the real one once started."""
+        self._nc: bus.Bus | None = None
+        self._parts: Parts | None = None
+        self._readiness: Readiness | None = None
+        self._http: HttpServer | None = None
+        self._door: Door | None = None
+        self._log = logs.logger(__name__)
+
+    async def start(self) -> None:
+        settings = self._settings
+        rooms = RoomsClient(settings.rooms_addr)
+        rooms.start()
+        nc = self._nc = await bus.connect(settings.nats_url, f"gateway {settings.instance}")
+        engines = Engines(nc, f"gateway {settings.instance}")
+        feeds, lobbies, presence = Feeds(nc, engines), LobbyFeeds(nc, rooms), Presence(rooms)
+        self._parts = Parts(settings, Tokens(settings.secret), rooms, lobbies, feeds, presence, self._metrics)
+        self._readiness = Readiness(nc, rooms, engines)
+        self._metrics.watch_rooms(lambda: feeds.rooms)
+        self._metrics.watch_counts(engines.counts, feeds.counts)
+        await engines.start()
+        await feeds.start()
+        await lobbies.start()
+        presence.start()
+        site = web.Site(settings)
+        self._door = Door(
+            site,
+            settings.max_sockets,
+            self._serve,
+            opened=self._metrics.socket_opened,
+            closed=self._metrics.socket_closed,
+            refused=self._metrics.socket_refused,
+        )
+        app = build_app(settings, site, Api(settings, site, rooms, self._metrics), self.ready)
+        app.router.routes.append(WebSocketRoute("/ws", self._door.endpoint))
+        app.router.routes.extend(web.files(settings))
+        self._http = HttpServer(
+            app, settings.host, settings.port, reuse_port=settings.reuse_port, **uvicorn_options(settings.max_sockets)
+        )
+        await self._http.start()
+        self.port = self._http.port
+        self._log.info("players' port", host=settings.host, port=self.port)
+
+    async def stop(self) -> None:
+        """Sockets are told to come back (1012), seats are detached, then the connections go."""
+        if self._http is not None:
+            await self._http.stop(1.0)
+        if self._door is not None:
+            await self._door.empty(1.0)
+        if self._parts is not None:
+            await self._parts.presence.stop()
+            await self._parts.lobbies.stop()
+            await self._parts.feeds.stop()
+            await self._parts.feeds.engines.stop()
+            await self._parts.rooms.stop()
+        if self._nc is not None and not self._nc.is_closed:
+            await self._nc.close()
+
+    async def ready(self) -> str | None:
+        if self._readiness is None or self._http is None:
+            return "the gateway is starting"
+        return await self._readiness.ready()
+
+    async def _serve(self, socket: Socket) -> None:
+        assert self._parts is not None
+        await Player(socket, self._parts).run()

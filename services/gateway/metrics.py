@@ -1,0 +1,94 @@
+"""The gateway's metrics, by what happened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.core import CounterMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from servicekit.engines import Counts
+from servicekit.feed import FeedCounts
+
+BUCKETS = (0.001, 0.002, 0.004, 0.006, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10)
+
+
+class GatewayMetrics:
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        r = self.registry
+        self._sockets = Gauge("snatch_gateway_sockets", "Players' sockets that are open.", registry=r)
+        self._seats = Gauge("snatch_gateway_seats", "Sockets that are attached to a seat.", registry=r)
+        self._rooms = Gauge("snatch_gateway_rooms", "Rooms whose frames are heard here.", registry=r)
+        self._received = Counter("snatch_gateway_received", "Messages from browsers.", ["kind"], registry=r)
+        self._refused = Counter("snatch_gateway_refused", "Errors told to browsers.", ["code"], registry=r)
+        self._frames = Counter("snatch_gateway_frames_sent", "Frames written to sockets.", registry=r)
+        self._frame_bytes = Counter("snatch_gateway_frame_bytes", "Their bytes.", registry=r)
+        self._closed = Counter(
+            "snatch_gateway_closed", "Sockets ended, by our close code; 0: theirs.", ["code"], registry=r
+        )
+        self._throttled = Counter("snatch_gateway_throttled", "Messages that had to wait for their turn.", registry=r)
+        self._answered = Histogram(
+            "snatch_gateway_move_seconds", "From a move's arrival to its answer.", buckets=BUCKETS, registry=r
+        )
+        self._attached = Histogram(
+            "snatch_gateway_attach_seconds", "From wanting a seat to its snapshot.", buckets=BUCKETS, registry=r
+        )
+        self._http = Counter("snatch_gateway_http", "API calls.", ["call", "status"], registry=r)
+
+    def socket_opened(self) -> None:
+        self._sockets.inc()
+
+    def socket_closed(self, code: int) -> None:
+        self._sockets.dec()
+        self._closed.labels(str(code)).inc()
+
+    def socket_refused(self, code: int) -> None:
+        self._closed.labels(str(code)).inc()
+
+    def seat_taken(self, seconds: float) -> None:
+        self._seats.inc()
+        self._attached.observe(seconds)
+
+    def seat_given_up(self) -> None:
+        self._seats.dec()
+
+    def message_received(self, kind: str) -> None:
+        self._received.labels(kind).inc()
+
+    def error_told(self, code: str) -> None:
+        self._refused.labels(code).inc()
+
+    def frame_sent(self, size: int) -> None:
+        self._frames.inc()
+        self._frame_bytes.inc(size)
+
+    def message_throttled(self) -> None:
+        self._throttled.inc()
+
+    def move_answered(self, seconds: float) -> None:
+        self._answered.observe(seconds)
+
+    def called(self, call: str, status: int) -> None:
+        self._http.labels(call, str(status)).inc()
+
+    def watch_rooms(self, count: Callable[[], int]) -> None:
+        self._rooms.set_function(count)
+
+    def watch_counts(self, engines: Counts, feeds: FeedCounts) -> None:
+        """Export what the engines' and feeds' clients count."""
+        self.registry.register(_Counts({"commands": engines, "feed": feeds}))
+
+
+class _Counts(Collector):
+    def __init__(self, parts: dict[str, Counts | FeedCounts]) -> None:
+        self._parts = parts
+
+    def collect(self) -> list[Metric]:
+        found: list[Metric] = []
+        for part, counts in self._parts.items():
+            for field in counts.__struct_fields__:
+                name = f"snatch_gateway_{part}_{field}"
+                found.append(CounterMetricFamily(name, f"Of the {part} client.", value=getattr(counts, field)))
+        return found

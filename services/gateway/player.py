@@ -1,0 +1,284 @@
+"""A player's socket: hello, then the lobby and the table, for as long as it lives.
+
+One task reads it; whatever else happens calls `Socket.send`, which never waits.  A
+move's bytes go to the engine undecoded, a frame's bytes come back the same way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections import deque
+
+import msgspec
+
+from generated.snatch.engine.v1 import engine_pb2 as pb
+from servicekit import logs
+from servicekit.limits import Bucket
+from servicekit.lobby_feed import LobbyFeed, gone
+from servicekit.rooms_client import LobbyAway, LobbyRefusal
+from servicekit.sockets import BAD_HELLO, NO_ROOM, POLICY, REMOVED, SLOW, Socket
+from servicekit.tokens import BadToken, Claims
+from services.gateway.parts import Parts
+from services.gateway.place import Place
+from wire import client_in
+from wire.client_out import VERSION, Done, Lobby, Pong, Welcome
+
+MAX_ACTS = 16
+ACTS_PER_SECOND, ACTS_BURST = 10.0, 20.0
+MAX_BAD = 30
+"""Messages that can't be understood before the socket is closed."""
+THROTTLED_FOR = 5.0
+"""Seconds of sending without a pause above the limit before the socket is closed."""
+
+_messages: msgspec.json.Decoder[client_in.ClientMessage] = msgspec.json.Decoder(client_in.ClientMessage)
+_GOODBYE = {"removed": REMOVED, "bad_token": NO_ROOM, "no_room": NO_ROOM}
+
+
+class _Hint(msgspec.Struct):
+    """Of a message that can't be understood: what its sender needs to know it by."""
+
+    id: int | None = None
+    req: int | None = None
+
+
+class Player:
+    def __init__(self, socket: Socket, parts: Parts) -> None:
+        self._socket = socket
+        self._parts = parts
+        self._id = secrets.token_hex(8)
+        self._token = ""
+        self._tab = 0
+        self._claims = Claims("", "", "")
+        self._lobby: LobbyFeed | None = None
+        self._leaving = False
+        self._place = Place(socket, parts, self._error)
+        self._acts: deque[client_in.LobbyMessage] = deque()
+        self._acting: asyncio.Task[None] | None = None
+        self._checking: asyncio.Task[None] | None = None
+        now = asyncio.get_running_loop().time()
+        rate = parts.settings.moves_per_second
+        self._move_bucket = Bucket(rate, 2 * rate, now)
+        self._act_bucket = Bucket(ACTS_PER_SECOND, ACTS_BURST, now)
+        self._throttled_since: float | None = None
+        self._bad = 0
+        self._log = logs.logger(__name__)
+
+    async def run(self) -> None:
+        """Serve the socket until it is gone."""
+        try:
+            if await self._hello() and await self._enter():
+                await self._read()
+        finally:
+            self._leave()
+
+    # ---- hello ----
+
+    async def _hello(self) -> bool:
+        try:
+            async with asyncio.timeout(self._parts.settings.hello_timeout):
+                data = await self._socket.receive()
+        except TimeoutError:
+            return self._refuse("bad_message", "no hello came", BAD_HELLO)
+        if data is None:
+            return False
+        try:
+            hello = _messages.decode(data)
+        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+            return self._refuse("bad_message", _words(error), BAD_HELLO)
+        if not isinstance(hello, client_in.Hello):
+            return self._refuse("bad_message", "the first message is hello", BAD_HELLO)
+        if hello.v != client_in.VERSION:
+            return self._refuse("bad_version", f"version {client_in.VERSION} is spoken here", BAD_HELLO)
+        try:
+            self._claims = self._parts.tokens.read(hello.token)
+        except BadToken:
+            return self._refuse("bad_token", "that token is not from here", NO_ROOM)
+        self._token, self._tab = hello.token, hello.tab
+        self._log = self._log.bind(room=self._claims.room, player=self._claims.player)
+        return True
+
+    async def _enter(self) -> bool:
+        """Welcome, lobby, and on to the table.  Rooms may be away: then the table alone."""
+        parts, room = self._parts, self._claims.room
+        feed = self._lobby = await parts.lobbies.enter(room)
+        away = False
+        try:
+            answer = await parts.rooms.lobby(room, self._token)
+            feed.offer(answer.lobby)
+        except LobbyRefusal as refusal:
+            return self._refuse(refusal.code, "", _GOODBYE.get(refusal.code, NO_ROOM))
+        except LobbyAway as error:
+            away = True
+            self._log.warning("the lobby is away", why=str(error))
+            parts.lobbies.doubt(room)
+        welcome = Welcome(v=VERSION, build=parts.settings.build, player=self._claims.player)
+        self._socket.send(msgspec.json.encode(welcome))
+        parts.presence.here(self._id, self._token, self._on_presence_refused)
+        feed.listeners.append(self)
+        if feed.lobby is not None:
+            self.on_lobby(feed.lobby, feed.body)
+        elif away:
+            self._place.sit(self._who(), "")
+        return not self._socket.closing
+
+    # ---- reading ----
+
+    async def _read(self) -> None:
+        while True:
+            data = await self._socket.receive()
+            if data is None:
+                return
+            try:
+                message = _messages.decode(data) if isinstance(data, str) else None
+            except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+                await self._on_bad(data, _words(error))
+                continue
+            kind = type(message)
+            if kind is client_in.MoveMessage:
+                await self._throttle(self._move_bucket)
+                self._parts.metrics.message_received("move")
+                self._place.move(message.id, data.encode())  # type: ignore[union-attr]
+            elif kind is client_in.Ping:
+                await self._throttle(self._act_bucket)
+                self._parts.metrics.message_received("ping")
+                self._socket.send(msgspec.json.encode(Pong(message.at)))  # type: ignore[union-attr]
+            elif kind is client_in.LobbyMessage:
+                await self._throttle(self._act_bucket)
+                self._parts.metrics.message_received("lobby")
+                self._on_act(message)  # type: ignore[arg-type]
+            else:
+                await self._on_bad(data, "hello comes once" if message is not None else "text messages only")
+
+    async def _on_bad(self, data: str | bytes, words: str) -> None:
+        self._parts.metrics.message_received("bad")
+        self._bad += 1
+        if self._bad > MAX_BAD:
+            self._error("bad_message", words)
+            self._socket.close(POLICY, "too many bad messages")
+            return
+        await self._throttle(self._act_bucket)
+        try:
+            hint = msgspec.json.decode(data, type=_Hint)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            hint = _Hint()
+        self._error("bad_message", words, req=hint.req, id=hint.id)
+
+    async def _throttle(self, bucket: Bucket) -> None:
+        """Above its limit a socket is read more slowly, and when it goes on it is closed."""
+        loop = asyncio.get_running_loop()
+        wait = bucket.take(loop.time())
+        if not wait:
+            self._throttled_since = None
+            return
+        self._parts.metrics.message_throttled()
+        if self._throttled_since is None:
+            self._throttled_since = loop.time()
+            self._error("slow_down", "too many messages")
+        elif loop.time() - self._throttled_since > THROTTLED_FOR:
+            self._error("slow_down", "too many messages for too long")
+            self._socket.close(SLOW, "too many messages")
+            return
+        while wait:
+            await asyncio.sleep(wait)
+            wait = bucket.take(loop.time())
+
+    # ---- the lobby ----
+
+    def on_lobby(self, lobby: Lobby, body: bytes) -> None:
+        """A newer lobby: shown, and followed to or from the table."""
+        if self._socket.closing:
+            return
+        self._socket.send(body)
+        if gone(lobby):
+            self._refuse("no_room", "the room is gone", NO_ROOM)
+            return
+        if any(p.player == self._claims.player for p in lobby.players):
+            self._place.sit(self._who(), lobby.table)
+        elif not self._leaving:
+            self._check()
+
+    def _check(self) -> None:
+        """Not in the lobby: removed by the host, or left by the ×?  Rooms knows."""
+        if self._checking is None:
+            self._checking = asyncio.create_task(self._ask_whether_removed())
+
+    async def _ask_whether_removed(self) -> None:
+        try:
+            await self._parts.rooms.lobby(self._claims.room, self._token)
+        except LobbyRefusal as refusal:
+            if not self._leaving:
+                self._refuse(refusal.code, "", _GOODBYE.get(refusal.code, NO_ROOM))
+        except LobbyAway:
+            self._parts.lobbies.doubt(self._claims.room)
+        finally:
+            self._checking = None
+
+    def _on_presence_refused(self, code: str) -> None:
+        if code in _GOODBYE and not self._leaving:
+            self._check()
+
+    def _on_act(self, message: client_in.LobbyMessage) -> None:
+        if len(self._acts) >= MAX_ACTS:
+            self._error("slow_down", "", req=message.req)
+            return
+        self._acts.append(message)
+        if self._acting is None:
+            self._acting = asyncio.create_task(self._act())
+
+    async def _act(self) -> None:
+        """Lobby acts one after another, beside the reader: a start may take seconds."""
+        try:
+            while self._acts and not self._socket.closing:
+                message = self._acts.popleft()
+                self._leaving = isinstance(message.do, client_in.LeaveRoom)
+                try:
+                    answer = await self._parts.rooms.act(self._token, msgspec.json.encode(message.do))
+                except LobbyRefusal as refusal:
+                    self._leaving = False
+                    self._error(refusal.code, "", req=message.req)
+                except LobbyAway:
+                    self._leaving = False
+                    self._error("lobby_away", "the lobby can't be reached", req=message.req)
+                else:
+                    self._socket.send(msgspec.json.encode(Done(message.req)))
+                    if self._leaving:
+                        self._socket.close(1000, "left")
+                    elif self._lobby is not None:
+                        self._lobby.offer(answer.lobby)
+        finally:
+            self._acting = None
+
+    def _who(self) -> pb.AttachRequest:
+        who = pb.AttachRequest(room=self._claims.room, player=self._claims.player, tab=self._tab)
+        lobby = self._lobby.lobby if self._lobby is not None else None
+        for player in lobby.players if lobby is not None else ():
+            if player.player == self._claims.player:
+                who.name, who.colour = player.name, player.colour
+        return who
+
+    # ---- the end ----
+
+    def _error(self, code: str, text: str = "", *, req: int | None = None, id: int | None = None) -> None:
+        self._parts.metrics.error_told(code)
+        self._socket.error(code, text, req=req, id=id)
+
+    def _refuse(self, code: str, text: str, close: int) -> bool:
+        self._error(code, text)
+        self._socket.close(close, code)
+        return False
+
+    def _leave(self) -> None:
+        self._place.leave()
+        for task in (self._checking, self._acting if not self._leaving else None):
+            if task is not None:
+                task.cancel()
+        if self._lobby is not None:
+            if self in self._lobby.listeners:
+                self._lobby.listeners.remove(self)
+            self._parts.lobbies.leave(self._lobby)
+        self._parts.presence.gone(self._id)
+
+
+def _words(error: Exception) -> str:
+    return str(error)[:200]

@@ -1,0 +1,98 @@
+"""Telling rooms which players' sockets are here: at once, every 20 s, and when they go."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import msgspec
+
+from servicekit import logs
+from servicekit.rooms_client import LobbyAway, LobbyRefusal, RoomsClient
+
+EVERY = 20.0
+AGAIN = 2.0
+AT_ONCE = 64
+TICK = 1.0
+
+
+class _Here(msgspec.Struct):
+    token: str
+    refused: Callable[[str], None]
+    due: float
+
+
+class Presence:
+    """`here` and `gone` never wait.  A lost `gone` costs the lobby a minute: rooms forgets silent sockets."""
+
+    def __init__(self, rooms: RoomsClient) -> None:
+        self._rooms = rooms
+        self._here: dict[str, _Here] = {}
+        self._gone: list[tuple[str, str]] = []
+        self._kick = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._log = logs.logger(__name__)
+
+    def start(self) -> None:
+        self._task = asyncio.create_task(self._run(), name="presence")
+
+    async def stop(self) -> None:
+        """What is still to be said is said first, if rooms answers within a second."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+            self._task = None
+        try:
+            async with asyncio.timeout(1.0):
+                await self._tell_gone()
+        except TimeoutError:
+            self._log.warning("rooms was not told who went", sockets=len(self._gone))
+
+    def here(self, socket: str, token: str, refused: Callable[[str], None]) -> None:
+        """`refused` is told the code when rooms doesn't know the player any more."""
+        self._here[socket] = _Here(token, refused, 0.0)
+        self._kick.set()
+
+    def gone(self, socket: str) -> None:
+        known = self._here.pop(socket, None)
+        if known is not None:
+            self._gone.append((known.token, socket))
+            self._kick.set()
+
+    async def _run(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            timer = loop.call_later(TICK, self._kick.set)
+            await self._kick.wait()
+            timer.cancel()
+            self._kick.clear()
+            try:
+                await self._tell_gone()
+                due = [s for s, here in self._here.items() if here.due <= loop.time()]
+                for first in range(0, len(due), AT_ONCE):
+                    await asyncio.gather(*(self._tell_here(s) for s in due[first : first + AT_ONCE]))
+            except Exception:
+                self._log.exception("presence")
+
+    async def _tell_here(self, socket: str) -> None:
+        here = self._here.get(socket)
+        if here is None:
+            return
+        here.due = asyncio.get_running_loop().time() + EVERY
+        try:
+            await self._rooms.presence(here.token, socket, here=True)
+        except LobbyRefusal as refusal:
+            here.refused(refusal.code)
+        except LobbyAway:
+            here.due = asyncio.get_running_loop().time() + AGAIN
+
+    async def _tell_gone(self) -> None:
+        while self._gone:
+            batch, self._gone = self._gone[:AT_ONCE], self._gone[AT_ONCE:]
+            await asyncio.gather(*(self._tell_one_gone(token, socket) for token, socket in batch))
+
+    async def _tell_one_gone(self, token: str, socket: str) -> None:
+        try:
+            await self._rooms.presence(token, socket, here=False)
+        except (LobbyRefusal, LobbyAway) as error:
+            self._log.debug("gone was not taken", why=str(error))
