@@ -1,0 +1,100 @@
+"""Real servers for tests, on free loopback ports, with their data in a folder of the test's own."""
+
+from __future__ import annotations
+
+import re
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+from stack.servers import nats_program, valkey_program
+
+
+class NatsServer:
+    """A nats-server process with JetStream; `stop` ends it, `start` brings it back on the same port and data."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
+        self.port = -1
+
+    @property
+    def url(self) -> str:
+        return f"nats://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        log = self._folder / "nats.log"
+        log.unlink(missing_ok=True)
+        args = [
+            nats_program(),
+            "-js",
+            "-a",
+            "127.0.0.1",
+            "-p",
+            str(self.port),
+            "-sd",
+            str(self._folder),
+            "-l",
+            str(log),
+        ]
+        self._process = subprocess.Popen(args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        end = time.monotonic() + 10
+        while time.monotonic() < end:
+            text = log.read_text() if log.exists() else ""
+            found = re.search(r"client connections on 127\.0\.0\.1:(\d+)", text)
+            if found and "Server is ready" in text:
+                self.port = int(found[1])
+                return
+            if self._process.poll() is not None:
+                break
+            time.sleep(0.02)
+        raise RuntimeError(f"nats-server did not start: {text}")
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+
+class RedisServer:
+    """A Valkey process that keeps nothing; `stop` ends it, `start` brings it back, empty, on the same port."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
+        self.port = 0
+
+    @property
+    def url(self) -> str:
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    def start(self) -> None:
+        self.port = self.port or _free_port()
+        args = [valkey_program(), "--port", str(self.port), "--bind", "127.0.0.1", "--save", ""]
+        args += ["--dir", str(self._folder), "--daemonize", "no"]
+        self._process = subprocess.Popen(args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        end = time.monotonic() + 10
+        while time.monotonic() < end and self._process.poll() is None:
+            try:
+                with socket.create_connection(("127.0.0.1", self.port), 1) as connection:
+                    connection.sendall(b"PING\r\n")
+                    if connection.recv(16).startswith(b"+PONG"):
+                        return
+            except OSError:
+                time.sleep(0.02)
+        raise RuntimeError("valkey did not start")
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
