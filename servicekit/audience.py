@@ -116,6 +116,10 @@ class Audience:
 
     # ---- snapshots ----
 
+    def begin(self) -> None:
+        """Ask for the first snapshot."""
+        self._asking = asyncio.create_task(self._ask_until_answered(quiet=False))
+
     def doubt(self) -> None:
         """Something was missed: hold, and get a snapshot."""
         if self._held is None and not self._closed:

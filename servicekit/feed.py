@@ -55,8 +55,8 @@ class RoomFeed:
         self.opening: asyncio.Task[None] | None = None
         self.closing: asyncio.TimerHandle | None = None
         self._counts = counts
-        self._view: asyncio.Task[pb.Snapshot] | None = None
-        self._next_view: asyncio.Task[pb.Snapshot] | None = None
+        self._views: dict[str, asyncio.Task[pb.Snapshot]] = {}
+        self._next_views: dict[str, asyncio.Task[pb.Snapshot]] = {}
 
     async def take(self, message: Msg) -> None:
         """A NATS message of the room.  Never waits: fan-out to sockets is by their queues."""
@@ -84,19 +84,25 @@ class RoomFeed:
         for audience in tuple(self.audiences):
             audience.doubt()
 
-    async def shared_view(self, ask: Callable[[], Awaitable[pb.Snapshot]]) -> pb.Snapshot:
-        """One View for all who ask before it starts; at most one is running and one is waiting."""
-        if self._next_view is None:
-            self._next_view = asyncio.create_task(self._run_view(self._view, ask))
-        return await asyncio.shield(self._next_view)
+    async def shared_view(self, table: str, ask: Callable[[], Awaitable[pb.Snapshot]]) -> pb.Snapshot:
+        """One View of a table for all who ask before it starts; at most one is running and one is waiting."""
+        waiting = self._next_views.get(table)
+        if waiting is None:
+            waiting = asyncio.create_task(self._run_view(table, self._views.get(table), ask))
+            self._next_views[table] = waiting
+        return await asyncio.shield(waiting)
 
     async def _run_view(
-        self, running: asyncio.Task[pb.Snapshot] | None, ask: Callable[[], Awaitable[pb.Snapshot]]
+        self, table: str, running: asyncio.Task[pb.Snapshot] | None, ask: Callable[[], Awaitable[pb.Snapshot]]
     ) -> pb.Snapshot:
         if running is not None:
             await asyncio.wait({running})
-        self._view, self._next_view = self._next_view, None
-        return await ask()
+        mine = self._views[table] = self._next_views.pop(table)
+        try:
+            return await ask()
+        finally:
+            if self._views.get(table) is mine:
+                del self._views[table]
 
 
 class Feeds:

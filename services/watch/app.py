@@ -1,0 +1,126 @@
+"""Watch, wired: the only place that builds its parts."""
+
+from __future__ import annotations
+
+import time
+
+from prometheus_client import CollectorRegistry
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket
+
+from servicekit import bus, logs, web
+from servicekit.door import Door
+from servicekit.engines import Engines
+from servicekit.feed import Feeds
+from servicekit.health import HttpServer
+from servicekit.limits import AddressLimit
+from servicekit.lobby_feed import LobbyFeeds
+from servicekit.rooms_client import RoomsClient
+from servicekit.sockets import Socket, uvicorn_options
+from services.watch.metrics import WatchMetrics
+from services.watch.settings import WatchSettings
+from services.watch.tv import Parts, Tv
+
+
+class Watch:
+    """TVs' sockets and page.  Holds nothing that a restart would lose."""
+
+    def __init__(self, settings: WatchSettings) -> None:
+        self._settings = settings
+        self._metrics = WatchMetrics()
+        self.registry: CollectorRegistry = self._metrics.registry
+        self.port = settings.watch_port
+        """The TVs' port; the real one once started."""
+        self._site = web.Site(settings)
+        self._opening = AddressLimit(settings.tvs_per_minute)
+        self._nc: bus.Bus | None = None
+        self._parts: Parts | None = None
+        self._http: HttpServer | None = None
+        self._door: Door | None = None
+        self._log = logs.logger(__name__)
+
+    async def start(self) -> None:
+        settings = self._settings
+        rooms = RoomsClient(settings.rooms_addr)
+        rooms.start()
+        nc = self._nc = await bus.connect(settings.nats_url, f"watch {settings.instance}")
+        engines = Engines(nc, f"watch {settings.instance}")
+        feeds, lobbies = Feeds(nc, engines, seats=False), LobbyFeeds(nc, rooms)
+        self._parts = Parts(settings, rooms, lobbies, feeds, self._metrics)
+        self._metrics.watch_rooms(lambda: feeds.rooms)
+        await engines.start()
+        await feeds.start()
+        await lobbies.start()
+        self._door = Door(
+            self._site,
+            settings.max_sockets,
+            self._serve,
+            opened=self._metrics.socket_opened,
+            closed=self._metrics.socket_closed,
+            refused=self._metrics.socket_refused,
+        )
+        self._http = HttpServer(
+            self._app(self._door),
+            settings.host,
+            settings.watch_port,
+            reuse_port=settings.reuse_port,
+            **uvicorn_options(settings.max_sockets),
+        )
+        await self._http.start()
+        self.port = self._http.port
+        self._log.info("TVs' port", host=settings.host, port=self.port)
+
+    async def stop(self) -> None:
+        """TVs are told to come back (1012)."""
+        if self._http is not None:
+            await self._http.stop(1.0)
+        if self._door is not None:
+            await self._door.empty(1.0)
+        if self._parts is not None:
+            await self._parts.lobbies.stop()
+            await self._parts.feeds.stop()
+            await self._parts.feeds.engines.stop()
+            await self._parts.rooms.stop()
+        if self._nc is not None and not self._nc.is_closed:
+            await self._nc.close()
+
+    async def ready(self) -> str | None:
+        if self._nc is None or self._parts is None or self._http is None:
+            return "watch is starting"
+        if not self._nc.is_connected:
+            return "NATS is away"
+        return await self._parts.rooms.ready()
+
+    async def _serve(self, socket: Socket) -> None:
+        assert self._parts is not None
+        await Tv(socket, self._parts).run()
+
+    def _app(self, door: Door) -> Starlette:
+        settings = self._settings
+
+        async def page(_: Request) -> Response:
+            return web.page(settings.web_dir, "watch.html")
+
+        async def tv(ws: WebSocket) -> None:
+            if self._opening.take(self._site.address(ws), time.monotonic()):
+                self._metrics.socket_refused(429)
+                await ws.close(1008)
+                return
+            await door.endpoint(ws)
+
+        app = Starlette(
+            routes=[
+                Route("/", page),
+                Route("/watch", page),
+                WebSocketRoute("/tv", tv),
+                *web.routes(settings, self._site),
+                *web.files(settings),
+            ],
+            exception_handlers={HTTPException: web.on_http_error, Exception: web.on_crash},
+        )
+        app.add_middleware(web.SecurityHeaders)
+        return app
