@@ -191,7 +191,7 @@ export const en = {
     away: 'away',
     cards: (n: number) => (n === 1 ? '1 card left' : `${n} cards left`),
     total: (n: number) => `${n} points so far`,
-    points: 'points',
+    points: 'pts',
     middleEmpty: 'Aces open the middle',
     room: (code: string) => `Room ${code}`,
     other: 'Another room',
