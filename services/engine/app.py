@@ -1,0 +1,110 @@
+"""The engine, put together: the only place that builds things."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import Mapping
+
+import grpc
+from prometheus_client import CollectorRegistry
+
+from games.registry import GAMES
+from generated.snatch.engine.v1.engine_pb2_grpc import add_EngineServiceServicer_to_server
+from servicekit import bus, logs, rpc
+from services.engine.board import Lease
+from services.engine.dealing import Deals
+from services.engine.hall import Hall
+from services.engine.metrics import EngineMetrics
+from services.engine.service import EngineService
+from services.engine.settings import EngineSettings
+from services.engine.stream import Asker, StreamAway
+from services.engine.table import AnyGame
+
+RETRY = 0.25
+
+
+class Engine:
+    """Tables being played: one writer each.  Serves the partitions that fall to it."""
+
+    def __init__(self, settings: EngineSettings, games: Mapping[str, AnyGame] = GAMES) -> None:
+        self.settings = settings
+        self.metrics = EngineMetrics()
+        self.registry: CollectorRegistry = self.metrics.registry
+        self.port = 0
+        self.hall: Hall | None = None
+        self._games = games
+        self._deals = Deals(games, settings.deal_workers, self.metrics.dealt)
+        self._bus: bus.Bus | None = None
+        self._asker: Asker | None = None
+        self._server: grpc.aio.Server | None = None
+        self._log = logs.logger(__name__)
+
+    async def start(self) -> None:
+        """Listen, then claim.  Waits for NATS, and for set-up to have made the log."""
+        await self._deals.start()
+        self._bus = await bus.connect(
+            self.settings.nats_url, f"engine-{self.settings.instance}", on_disconnect=self._on_disconnect
+        )
+        self._asker = Asker(self._bus)
+        await self._asker.start()
+        self._server = rpc.server()
+        self.port = self._server.add_insecure_port(f"{self.settings.engine_host}:{self.settings.engine_port}")
+        lease = Lease(0, self._advertised(), self.settings.build, secrets.token_hex(4))
+        self.hall = Hall(self._bus, self._asker, self._games, self._deals, self.metrics, self.settings.instance, lease)
+        self._watch(self.hall)
+        add_EngineServiceServicer_to_server(EngineService(self.hall, self.metrics), self._server)
+        await self._server.start()
+        self._bus.reconnect_listeners.append(self.hall.beacons.all_due)
+        await self._enter(self.hall)
+
+    async def _enter(self, hall: Hall) -> None:
+        told = False
+        while True:
+            try:
+                await hall.start()
+                return
+            except StreamAway as error:
+                if not told:
+                    self._log.warning("waiting for the log (python -m services.engine.setup makes it)", why=str(error))
+                    told = True
+                await asyncio.sleep(RETRY)
+
+    async def stop(self) -> None:
+        """Stop taking, resolve, hand over, end."""
+        if self.hall is not None:
+            await self.hall.stop()
+        if self._server is not None:
+            await self._server.stop(0.2)
+        await self._deals.stop()
+        if self._asker is not None:
+            await self._asker.stop()
+        if self._bus is not None:
+            with contextlib.suppress(Exception):
+                await asyncio.wait_for(self._bus.close(), 1)
+
+    async def ready(self) -> str | None:
+        """None when NATS is there, deals can be made, and the partitions are served."""
+        if self._bus is None or self.hall is None or not self._bus.is_connected:
+            return "NATS is away"
+        if not self._deals.ready:
+            return "the deal workers are starting"
+        return self.hall.missing()
+
+    async def _on_disconnect(self) -> None:
+        if self._asker is not None:
+            self._asker.lost()
+
+    def _advertised(self) -> str:
+        told = self.settings.engine_advertise
+        if not told:
+            return f"{self.settings.engine_host}:{self.port}"
+        return told if ":" in told else f"{told}:{self.port}"
+
+    def _watch(self, hall: Hall) -> None:
+        watch = self.metrics.watch
+        watch("partitions_open", "Partitions served here.", lambda: len(hall.owners()))
+        watch("tables", "Tables open here.", lambda: len(hall.beacons))
+        watch("queue_depth", "Items waiting in partitions' queues.", lambda: sum(o.depth for o in hall.owners()))
+        watch("peers_alive", "Other engines alive.", lambda: len(hall.keeper.alive()))

@@ -1,0 +1,141 @@
+"""The `own` bucket as an engine uses it: leases and placement, changed by compare-and-set only.
+
+News comes by republish (`own.>`); everything is read again after a reconnect and every few
+seconds.  A stale view costs a lost compare-and-set, never safety.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import msgspec
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
+
+from servicekit.bus import Bus
+from services.engine.claims import Entry, Placed
+from services.engine.stream import Message, Stream, StreamAway
+from wire import subjects
+from wire.places import PARTITIONS
+
+KV = f"$KV.{subjects.OWN_BUCKET}."
+KV_STREAM = f"KV_{subjects.OWN_BUCKET}"
+
+
+class Lease(msgspec.Struct, frozen=True):
+    """An engine's heartbeat.  `boot` tells a process from another of the same name; `gone`: it ends."""
+
+    n: int
+    addr: str
+    build: str = ""
+    boot: str = ""
+    gone: bool = False
+
+
+class Board:
+    """`placed` and `leases` as last heard; `on_lease`, `on_placed` are told of every change."""
+
+    def __init__(
+        self,
+        bus: Bus,
+        stream: Stream,
+        on_lease: Callable[[str, Lease], None],
+        on_placed: Callable[[int, Placed], None],
+    ) -> None:
+        self._bus, self._stream = bus, stream
+        self._on_lease, self._on_placed = on_lease, on_placed
+        self.placed: dict[int, Placed] = {}
+        self.leases: dict[str, tuple[Lease, int]] = {}
+        self._subscription: Subscription | None = None
+
+    async def start(self) -> None:
+        """Raises StreamAway when there is no bucket: set-up makes it, never an engine."""
+        self._subscription = await self._bus.subscribe(subjects.OWN_REPUBLISH, cb=self._hear)
+        await self.read_all()
+
+    async def stop(self) -> None:
+        if self._subscription is not None and not self._bus.is_closed:
+            await self._subscription.unsubscribe()
+
+    async def read_all(self) -> None:
+        """Every key, from the leader.  Raises StreamAway."""
+        keys = await self._stream.subjects(KV + ">")
+        for at in range(0, len(keys), 16):
+            part = keys[at : at + 16]
+            found = await asyncio.gather(*(self._stream.last(key) for key in part))
+            for key, message in zip(part, found, strict=True):
+                if message is not None:
+                    self._take(key.removeprefix(KV), message.data, message.sequence)
+
+    async def entry(self, partition: int) -> Placed | None:
+        """A partition's placement, from the leader.  Raises StreamAway."""
+        message = await self._stream.last(KV + subjects.placement_key(partition))
+        if message is None:
+            self.placed.pop(partition, None)
+            return None
+        return self._placed(partition, message)
+
+    async def place(self, partition: int, entry: Entry, revision: int) -> int | None:
+        """Compare and set; the new revision, or None when another was faster.  Raises StreamAway."""
+        key = KV + subjects.placement_key(partition)
+        data = msgspec.json.encode(entry)
+        done = await self._stream.append(key, data, revision)
+        if done is None:
+            # Perhaps lost, perhaps done: the leader knows.
+            message = await self._stream.last(key)
+            if message is None or message.data != data or message.sequence <= revision:
+                if message is not None:
+                    self._placed(partition, message)
+                return None
+            done = message.sequence
+        self._take(subjects.placement_key(partition), data, done)
+        return done
+
+    async def renew(self, engine: str, lease: Lease, revision: int) -> int | None:
+        """Compare and set the own lease; None: not renewed."""
+        return await self._stream.append(KV + subjects.lease_key(engine), msgspec.json.encode(lease), revision)
+
+    async def lease(self, engine: str) -> tuple[Lease | None, int]:
+        """A lease and its revision, from the leader.  Raises StreamAway."""
+        message = await self._stream.last(KV + subjects.lease_key(engine))
+        if message is None:
+            return None, 0
+        try:
+            return msgspec.json.decode(message.data, type=Lease), message.sequence
+        except msgspec.DecodeError:
+            return None, message.sequence
+
+    def complete(self, live: set[str]) -> bool:
+        """Every partition is open at a living owner."""
+        return len(self.placed) == PARTITIONS and all(
+            at.entry.state == "open" and at.entry.owner in live for at in self.placed.values()
+        )
+
+    async def _hear(self, message: Msg) -> None:
+        key = message.subject.removeprefix(subjects.OWN_BUCKET + ".")
+        self._take(key, message.data, int((message.headers or {}).get("Nats-Sequence", "0")))
+
+    def _placed(self, partition: int, message: Message) -> Placed | None:
+        self._take(subjects.placement_key(partition), message.data, message.sequence)
+        return self.placed.get(partition)
+
+    def _take(self, key: str, data: bytes, revision: int) -> None:
+        kind, _, name = key.partition(".")
+        try:
+            if kind == "e":
+                lease = msgspec.json.decode(data, type=Lease)
+                if revision > self.leases.get(name, (lease, 0))[1]:
+                    self.leases[name] = (lease, revision)
+                    self._on_lease(name, lease)
+            elif kind == "p" and name.isdigit() and int(name) < PARTITIONS:
+                entry = msgspec.json.decode(data, type=Entry)
+                before = self.placed.get(int(name))
+                if before is None or revision > before.revision:
+                    self.placed[int(name)] = placed = Placed(entry, revision)
+                    self._on_placed(int(name), placed)
+        except msgspec.DecodeError:
+            return  # Not of our making: never judged by.
+
+
+__all__ = ["Board", "Lease", "StreamAway"]

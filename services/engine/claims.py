@@ -1,0 +1,94 @@
+"""Which engine should hold which partition, and which ones are to be claimed now.
+
+Rendezvous hashing: every engine scores every partition; the highest score among the living
+should hold it.  An engine that comes or goes moves only its own share.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from wire.places import PARTITIONS
+
+PER_RANK = 0.2
+OFFER_STALE = 0.5
+STABLE = 5.0
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A partition's placement.  `owner` empty: offered to whoever comes."""
+
+    owner: str
+    addr: str
+    epoch: int
+    state: str
+    """`opening`, `open`, or `offer` (to `owner`, which does not serve yet)."""
+
+
+class Placed(NamedTuple):
+    entry: Entry
+    revision: int
+
+
+def ranking(partition: int, engines: Iterable[str]) -> list[str]:
+    """The engines that should hold a partition, the best first."""
+
+    def score(engine: str) -> bytes:
+        return hashlib.blake2b(f"{partition}:{engine}".encode(), digest_size=8).digest()
+
+    return sorted(engines, key=lambda e: (score(e), e), reverse=True)
+
+
+class Claims:
+    """What to claim, asked again and again; times are seconds of a monotonic clock."""
+
+    def __init__(self, me: str) -> None:
+        self._me = me
+        self._orphan_since: dict[int, float] = {}
+        self._offer_since: dict[int, tuple[int, float]] = {}
+
+    def due(self, placed: Mapping[int, Placed], peers: set[str], held: set[int], now: float) -> list[int]:
+        """Partitions without a living owner whose turn it is for this engine.  `held`: has, claims, or can't have."""
+        live = peers | {self._me}
+        found = []
+        for partition in range(PARTITIONS):
+            if partition in held:
+                self._orphan_since.pop(partition, None)
+                continue
+            wait = self._wait(partition, placed.get(partition), live, now)
+            if wait is None:
+                self._orphan_since.pop(partition, None)
+                continue
+            since = self._orphan_since.setdefault(partition, now)
+            if now - since >= wait:
+                found.append(partition)
+        return found
+
+    def _wait(self, partition: int, at: Placed | None, live: set[str], now: float) -> float | None:
+        """Seconds to wait before claiming; None: it has an owner."""
+        if at is not None and at.entry.owner == self._me:
+            return 0.0  # Offered to me, or mine in an earlier life.
+        orphan = at is None or at.entry.owner not in live
+        if at is not None and at.entry.state == "offer" and not orphan:
+            revision, since = self._offer_since.get(partition, (0, 0.0))
+            if revision != at.revision:
+                self._offer_since[partition] = (at.revision, now)
+                return None
+            orphan = now - since >= OFFER_STALE
+        if not orphan:
+            return None
+        return PER_RANK * ranking(partition, live).index(self._me)
+
+
+def to_hand_over(held: Iterable[int], me: str, live: set[str]) -> list[tuple[int, str]]:
+    """Of the partitions held here, those that another living engine should hold."""
+    found = []
+    for partition in held:
+        best = ranking(partition, live | {me})[0]
+        if best != me:
+            found.append((partition, best))
+    return found

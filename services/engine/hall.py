@@ -1,0 +1,225 @@
+"""All partitions of this engine: which to claim, which to give away, and what goes on beside them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+from servicekit import logs
+from servicekit.bus import Bus
+from services.engine.beacons import Beacons
+from services.engine.board import Board, Lease
+from services.engine.bots import BotSeats
+from services.engine.claims import STABLE, Claims, Placed, ranking, to_hand_over
+from services.engine.dealing import Deals
+from services.engine.items import DealItem
+from services.engine.keeper import Keeper
+from services.engine.log import Log
+from services.engine.metrics import EngineMetrics
+from services.engine.owner import Owner
+from services.engine.partition import Phase
+from services.engine.stream import Asker, Stream
+from services.engine.table import AnyGame, Table
+from wire import subjects
+from wire.places import PARTITIONS, partition_of
+
+CLAIMS_AT_ONCE = 16
+HAND_OVERS_AT_ONCE = 8
+TICK = 0.25
+DRAIN_WITHIN = 3.0
+
+
+class Hall:
+    """Implements `Floor` for its owners.  `name_taken`: another process has this engine's name now."""
+
+    def __init__(
+        self,
+        bus: Bus,
+        asker: Asker,
+        games: Mapping[str, AnyGame],
+        deals: Deals,
+        metrics: EngineMetrics,
+        name: str,
+        lease: Lease,
+    ) -> None:
+        self.name, self.addr, self.boot = name, lease.addr, lease.boot
+        self.games, self.bus, self.metrics = games, bus, metrics
+        self.log = Log(Stream(asker, subjects.LOG_STREAM), lambda verdict: metrics.append_doubted(verdict.value))
+        self.board = Board(bus, Stream(asker, f"KV_{subjects.OWN_BUCKET}"), self._on_lease, self._on_placed)
+        self.keeper = Keeper(bus, self.board, name, lease, metrics, self._look, self._name_taken)
+        self.beacons = Beacons(bus, metrics)
+        self.bots = BotSeats(bus, metrics)
+        self.deals = deals
+        self.resigned = False
+        """Another process took this engine's name: serve nothing any more."""
+        self._claims = Claims(name)
+        self._owners: dict[int, Owner] = {}
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._ticker: asyncio.Task[None] | None = None
+        self._draining = False
+        self._looking = False
+        self._saying: asyncio.TimerHandle | None = None
+        self._log = logs.logger(__name__)
+
+    # ---- for the calls ----
+
+    def owner_of(self, room: str) -> Owner | None:
+        """The open owner of a room's partition, if that is here."""
+        owner = self._owners.get(partition_of(room))
+        return owner if owner is not None and owner.open else None
+
+    def owners(self) -> list[Owner]:
+        return [owner for owner in self._owners.values() if owner.open]
+
+    def missing(self) -> str | None:
+        """None when this engine serves its share, or every partition is served somewhere."""
+        if self.resigned:
+            return "another process has this engine's name"
+        live = self.keeper.alive() | {self.name}
+        if self.board.complete(live):
+            return None
+        share = [p for p in range(PARTITIONS) if ranking(p, live)[0] == self.name]
+        closed = [p for p in share if p not in self._owners or not self._owners[p].open]
+        return f"{len(closed)} of {len(share)} partitions of its share are not open" if closed or not share else None
+
+    # ---- coming and going ----
+
+    async def start(self) -> None:
+        """Raises StreamAway when NATS has no log or bucket, or doesn't answer."""
+        await self.bots.start()
+        await self.board.start()
+        await self.keeper.start()
+        self._ticker = asyncio.create_task(self._tick(), name="engine-ticker")
+        self._look()
+
+    async def stop(self) -> None:
+        """Hand everything over, then say that this engine ends."""
+        self._draining = True
+        live = self.keeper.alive()
+        for owner in list(self._owners.values()):
+            self._give(owner, ranking(owner.number, live)[0] if live else "")
+        if self._tasks:
+            await asyncio.wait(self._tasks.values(), timeout=DRAIN_WITHIN if self.bus.is_connected else 0.1)
+        if self._saying is not None:
+            self._saying.cancel()
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if self._ticker is not None:
+            self._ticker.cancel()
+            await asyncio.gather(self._ticker, return_exceptions=True)
+        await self.keeper.stop()
+        await self.board.stop()
+        await self.bots.stop()
+
+    # ---- Floor ----
+
+    def lease_proof(self) -> float:
+        return self.keeper.proved_at
+
+    def serving(self, owner: Owner) -> None:
+        self._changed()
+        self._look_soon()
+
+    def opened(self, owner: Owner, table: Table) -> None:
+        self.beacons.opened(owner, table)
+        self.bots.opened(owner, table)
+        self._deal(owner, table)
+
+    def touched(self, owner: Owner, table: Table) -> None:
+        self.beacons.touched(owner, table)
+        self.bots.touched(owner, table)
+        self._deal(owner, table)
+
+    def forgotten(self, room: str) -> None:
+        self.beacons.forgotten(room)
+        self.bots.forgotten(room)
+        self.deals.forget(room)
+
+    def _deal(self, owner: Owner, table: Table) -> None:
+        s = table.state
+
+        def ready(asked: int, event: bytes) -> None:
+            owner.submit(DealItem(s.room, s.table, asked, event))
+
+        self.deals.look(table, ready)
+
+    # ---- claims and hand-overs ----
+
+    def _look(self) -> None:
+        """Claim what is due, give away what is another's by now."""
+        self._looking = False
+        if self._draining or self.resigned:
+            return
+        now = asyncio.get_running_loop().time()
+        claiming = sum(o.partition.phase not in (Phase.OPEN, Phase.HALTED) for o in self._owners.values())
+        for partition in self._claims.due(self.board.placed, self.keeper.alive(), set(self._owners), now):
+            if claiming >= CLAIMS_AT_ONCE:
+                break
+            claiming += 1
+            self._claim(partition)
+        if now - self.keeper.set_changed_at < STABLE:
+            return
+        serving = [o for o in self._owners.values() if o.open and not o.leaving]
+        room = HAND_OVERS_AT_ONCE - sum(o.leaving for o in self._owners.values())
+        for partition, engine in to_hand_over([o.number for o in serving], self.name, self.keeper.alive())[:room]:
+            self._give(self._owners[partition], engine)
+
+    def _give(self, owner: Owner, engine: str) -> None:
+        lease = self.board.leases.get(engine)
+        owner.hand_to(engine if lease else "", lease[0].addr if lease else "")
+
+    def _claim(self, partition: int) -> None:
+        owner = self._owners[partition] = Owner(partition, self)
+        task = self._tasks[partition] = asyncio.create_task(owner.run(), name=f"partition:{partition}")
+        task.add_done_callback(lambda _: self._ended(partition))
+
+    def _changed(self) -> None:
+        """Say how many partitions are here now, once they stop changing."""
+        if self._saying is not None:
+            self._saying.cancel()
+        self._saying = asyncio.get_running_loop().call_later(0.5, self._say)
+
+    def _say(self) -> None:
+        self._saying = None
+        self._log.info("partitions", open=len(self.owners()), tables=len(self.beacons), peers=len(self.keeper.alive()))
+
+    def _ended(self, partition: int) -> None:
+        del self._tasks[partition]
+        if self._owners[partition].partition.phase is not Phase.HALTED:
+            del self._owners[partition]
+        self._changed()
+        self._look_soon()
+
+    def _look_soon(self) -> None:
+        if not self._looking:
+            self._looking = True
+            asyncio.get_running_loop().call_soon(self._look)
+
+    def _on_lease(self, engine: str, lease: Lease) -> None:
+        self.keeper.heard(engine, lease)
+        if lease.gone:
+            self._look_soon()
+
+    def _on_placed(self, partition: int, placed: Placed) -> None:
+        owner = self._owners.get(partition)
+        if owner is not None:
+            owner.placed(placed)
+        elif placed.entry.state == "offer":
+            self._look_soon()
+
+    def _name_taken(self, addr: str) -> None:
+        self._log.error("another process has this engine's name: this one serves no more", addr=addr)
+        self.resigned = True
+        for task in self._tasks.values():
+            task.cancel()
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(TICK)
+            try:
+                await self.beacons.tick()
+                await self.bots.tick()
+            except Exception:
+                self._log.exception("a fault in beacons or bots")

@@ -1,0 +1,152 @@
+"""The heartbeat: renew the own lease, count the silence of the others, ask those that are quiet."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import nats.errors
+from nats.aio.subscription import Subscription
+
+from servicekit import logs
+from servicekit.bus import Bus
+from services.engine.board import Board, Lease
+from services.engine.lease import RENEW, Silence
+from services.engine.metrics import EngineMetrics
+from services.engine.stream import StreamAway
+from wire import subjects
+
+QUIET_AFTER = 0.4
+PROBES = 3
+PROBE_PAUSE = 0.1
+REREAD = 5.0
+
+
+class Keeper:
+    """`beat` is called after every renewal, done or not; `name_taken` when another process renews this name."""
+
+    def __init__(
+        self,
+        bus: Bus,
+        board: Board,
+        name: str,
+        lease: Lease,
+        metrics: EngineMetrics,
+        beat: Callable[[], None],
+        name_taken: Callable[[str], None],
+    ) -> None:
+        self._bus, self._board, self._name, self._lease = bus, board, name, lease
+        self._metrics, self._beat, self._name_taken = metrics, beat, name_taken
+        self.silence = Silence()
+        self.proved_at = 0.0
+        self.set_changed_at = 0.0
+        """When the set of living engines last changed."""
+        self._alive: set[str] = set()
+        self._revision = 0
+        self._task: asyncio.Task[None] | None = None
+        self._alive_sub: Subscription | None = None
+        self._probing: set[str] = set()
+        self._probes: set[asyncio.Task[None]] = set()
+        self._log = logs.logger(__name__)
+
+    def heard(self, engine: str, lease: Lease) -> None:
+        """News from the board."""
+        if engine == self._name:
+            if lease.boot != self._lease.boot and not lease.gone:
+                self._log.warning("another process has this engine's name", boot=lease.boot)
+            return
+        if lease.gone:
+            self.silence.gone(engine)
+        else:
+            self.silence.heard(engine, asyncio.get_running_loop().time())
+        self._note_set()
+
+    def alive(self) -> set[str]:
+        """Living peers, this engine not among them."""
+        return self._alive
+
+    async def start(self) -> None:
+        """Take the name and begin.  Raises StreamAway."""
+        self._alive_sub = await self._bus.subscribe(subjects.engine_alive(self._name), cb=self._answer)
+        _, self._revision = await self._board.lease(self._name)
+        await self._renew()
+        self._task = asyncio.create_task(self._run(), name="lease")
+
+    async def stop(self) -> None:
+        """Say that this engine ends."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, *self._probes, return_exceptions=True)
+        if self._revision and self._bus.is_connected:
+            gone = Lease(self._lease.n + 1, self._lease.addr, self._lease.build, self._lease.boot, gone=True)
+            await self._board.renew(self._name, gone, self._revision)
+        if self._alive_sub is not None and not self._bus.is_closed:
+            await self._alive_sub.unsubscribe()
+
+    async def _run(self) -> None:
+        loop = asyncio.get_running_loop()
+        next_at, reread_at = loop.time() + RENEW, loop.time() + REREAD
+        while True:
+            await asyncio.sleep(max(0.0, next_at - loop.time()))
+            next_at = max(next_at + RENEW, loop.time())
+            try:
+                await self._renew()
+                if loop.time() >= reread_at:
+                    reread_at = loop.time() + REREAD
+                    await self._board.read_all()
+            except StreamAway as error:
+                self._log.warning("the lease can't be renewed", error=str(error))
+                self.silence.not_renewed()
+            except Exception:
+                self._log.exception("a fault in the heartbeat")
+            self._note_set()
+            for peer in self.silence.quiet(QUIET_AFTER) - self._probing:
+                self._probing.add(peer)
+                task = asyncio.create_task(self._probe(peer), name=f"probe:{peer}")
+                self._probes.add(task)
+                task.add_done_callback(self._probes.discard)
+            self._beat()
+
+    async def _renew(self) -> None:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        lease = Lease(self._lease.n + 1, self._lease.addr, self._lease.build, self._lease.boot)
+        revision = await self._board.renew(self._name, lease, self._revision)
+        self._metrics.lease_renewed(revision is not None)
+        if revision is not None:
+            self._lease, self._revision, self.proved_at = lease, revision, began
+            self.silence.renewed(loop.time())
+            return
+        self.silence.not_renewed()
+        found, self._revision = await self._board.lease(self._name)
+        if found is not None and found.boot != self._lease.boot and not found.gone and self.proved_at:
+            self._name_taken(found.addr)
+
+    async def _probe(self, peer: str) -> None:
+        """Nobody listening, three times: dead.  An answer or a time-out tells nothing."""
+        try:
+            for turn in range(PROBES):
+                if turn:
+                    await asyncio.sleep(PROBE_PAUSE)
+                try:
+                    await self._bus.request(subjects.engine_alive(peer), b"", timeout=0.5)
+                    return
+                except nats.errors.NoRespondersError:
+                    continue
+                except (nats.errors.Error, TimeoutError, OSError):
+                    return
+            if peer in self.silence.quiet(QUIET_AFTER):
+                self._log.warning("an engine is gone", engine=peer)
+                self.silence.gone(peer)
+                self._note_set()
+                self._beat()
+        finally:
+            self._probing.discard(peer)
+
+    async def _answer(self, message: object) -> None:
+        await message.respond(b"")  # type: ignore[attr-defined]
+
+    def _note_set(self) -> None:
+        alive = self.silence.alive()
+        if alive != self._alive:
+            self._alive, self.set_changed_at = alive, asyncio.get_running_loop().time()

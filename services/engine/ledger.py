@@ -1,0 +1,170 @@
+"""The tables of one partition, as its log tells them: replay, snapshots, and what may be trimmed.
+
+Pure: records in, states out.  A snapshot entry holds a room as it was before the chunks of
+its record, so it is made from committed state.  A record is needed for as long as a room's
+newest snapshot, or its Open when there is none, lies in it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from services.engine import records as r
+from services.engine import table_store as store
+from services.engine.table import AnyGame, Table
+
+SNAPSHOT_RECORDS = 200
+SNAPSHOT_MS = 10_000
+SNAPSHOT_BYTES = 128 * 1024
+"""Snapshots in one record stop at this size, the oldest having gone first."""
+CLOSED_KEPT = 256
+
+
+class Inconsistent(Exception):
+    """A log that no correct writer leaves behind.  The partition stops: an operator must look."""
+
+
+class Room:
+    """`base` is the record to read from for this room; `base_at` its room time; `dirty`: changed since."""
+
+    __slots__ = ("base", "base_at", "dirty", "table")
+
+    def __init__(self, table: Table, base: int, base_at: int) -> None:
+        self.table, self.base, self.base_at, self.dirty = table, base, base_at, False
+
+
+class Closed(NamedTuple):
+    """`session`: the highest of its sessions."""
+
+    table: str
+    host: str
+    why: str
+    session: int
+
+
+class Ledger:
+    """All rooms of a partition.  `now` is the last record's room time."""
+
+    def __init__(self, games: Mapping[str, AnyGame]) -> None:
+        self.games = games
+        self.rooms: dict[str, Room] = {}
+        self.closed: dict[str, Closed] = {}
+        """Of late, by room: an Open that comes late must not revive one."""
+        self.now = 0
+        self.last = 0
+        """Sequence of the last committed record."""
+        self.trimmed = 0
+        self._orphans: set[str] = set()
+        self._sequences: list[int] = []
+
+    def table(self, room: str) -> Table | None:
+        entry = self.rooms.get(room)
+        return entry.table if entry is not None else None
+
+    # ---- replay ----
+
+    def replay(self, record: r.Record, sequence: int) -> None:
+        """Take a committed record in, from the log.  Raises Inconsistent."""
+        for snapshot in record.snapshots:
+            self.rooms[snapshot.room] = Room(store.load(snapshot.data, self.games), sequence, record.now)
+            self._orphans.discard(snapshot.room)
+        for chunk in record.chunks:
+            self._replay_chunk(chunk, sequence, record.now)
+        self._advance(sequence, record.now)
+
+    def _replay_chunk(self, chunk: r.Chunk, sequence: int, now: int) -> None:
+        events = [event for step in chunk.steps for event in step.events]
+        if events and isinstance(events[0], r.Opened):
+            table = self.opened(events[0], sequence, now)
+        else:
+            room = self.rooms.get(chunk.room)
+            if room is None:
+                # Trimmed away below: well, if the room's end follows.
+                if any(isinstance(e, r.TableClosed) for e in events):
+                    self._orphans.discard(chunk.room)
+                else:
+                    self._orphans.add(chunk.room)
+                return
+            table = room.table
+            room.dirty = True
+        for step in chunk.steps:
+            for event in step.events:
+                if not isinstance(event, r.Opened):
+                    table.evolve(event, now)
+            if step.seat is not None and step.id is not None:
+                table.answer(step.seat, step.id, step.no)
+        table.state.frames = chunk.table_frames
+        for seat, number in chunk.seat_frames.items():
+            table.state.members[seat].frames = number
+        if table.state.phase == "closed":
+            why = next((e.why for e in events if isinstance(e, r.TableClosed)), "")
+            self.close(chunk.room, why)
+
+    def replayed(self) -> None:
+        """All up to the fence is in.  Raises Inconsistent for a room with events but no beginning."""
+        if self._orphans:
+            raise Inconsistent(f"no beginning in the log: {sorted(self._orphans)[:5]}")
+
+    # ---- the writer's side ----
+
+    def opened(self, event: r.Opened, sequence: int, now: int) -> Table:
+        """A new table, to be committed as `sequence` (0: not known yet, see `committed`)."""
+        table = Table.open(self.games[event.game], event, now)
+        self.rooms[event.room] = Room(table, sequence, now)
+        self._orphans.discard(event.room)
+        return table
+
+    def close(self, room: str, why: str) -> None:
+        entry = self.rooms.pop(room, None)
+        if entry is not None:
+            self.closed.pop(room, None)
+            s = entry.table.state
+            last = max((m.session for m in s.members), default=s.sessions)
+            self.closed[room] = Closed(s.table, s.members[s.host].player, why, last)
+            while len(self.closed) > CLOSED_KEPT:
+                del self.closed[next(iter(self.closed))]
+
+    def due_snapshots(self, now: int) -> list[r.RoomSnapshot]:
+        """Rooms to write again, oldest first, from committed state; `committed` notes them."""
+        found: list[r.RoomSnapshot] = []
+        size = 0
+        for name, room in sorted(self.rooms.items(), key=lambda item: item[1].base):
+            far = self._records_since(room.base) >= SNAPSHOT_RECORDS
+            if far or (room.dirty and now - room.base_at >= SNAPSHOT_MS):
+                data = store.dump(room.table)
+                if found and size + len(data) > SNAPSHOT_BYTES:
+                    break
+                size += len(data)
+                found.append(r.RoomSnapshot(name, data))
+        return found
+
+    def committed(self, record: r.Record, sequence: int) -> None:
+        """A record that this engine made, and whose events its tables hold already, is in the log."""
+        for snapshot in record.snapshots:
+            room = self.rooms.get(snapshot.room)
+            if room is not None and room.base:
+                room.base, room.base_at, room.dirty = sequence, record.now, False
+        for chunk in record.chunks:
+            room = self.rooms.get(chunk.room)
+            if room is not None:
+                room.dirty = True
+                room.base = room.base or sequence
+        self._advance(sequence, record.now)
+
+    def oldest_needed(self) -> int:
+        """Records below this sequence may be purged; this one, and the last, never."""
+        return min((room.base for room in self.rooms.values()), default=self.last)
+
+    def _advance(self, sequence: int, now: int) -> None:
+        self.now, self.last = max(self.now, now), sequence
+        self._sequences.append(sequence)
+        if len(self._sequences) > 4 * SNAPSHOT_RECORDS:
+            del self._sequences[: -2 * SNAPSHOT_RECORDS]
+
+    def _records_since(self, sequence: int) -> int:
+        """Records of this partition after `sequence`, as far back as it matters."""
+        if not self._sequences or self._sequences[0] > sequence:
+            return SNAPSHOT_RECORDS
+        return len(self._sequences) - bisect_right(self._sequences, sequence)

@@ -1,0 +1,85 @@
+"""A partition's log in JetStream: append until resolved, and read with the chain checked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+
+from services.engine import records as r
+from services.engine.ledger import Inconsistent
+from services.engine.partition import EMPTY, Last, Partition, Slot, Verdict, epoch_of
+from services.engine.stream import EXPECTED, SLOT_ID, Stream, StreamAway
+from wire import subjects
+
+BACKOFF = (0.005, 0.01, 0.02, 0.05, 0.1)
+"""Seconds between tries of the same bytes; the last one repeats."""
+
+
+class Log:
+    """All partitions' logs.  `doubted` hears of each append that was not plainly acknowledged."""
+
+    def __init__(self, stream: Stream, doubted: Callable[[Verdict], None]) -> None:
+        self._stream = stream
+        self._doubted = doubted
+
+    async def last(self, partition: int) -> Last:
+        """The last record's place, from the leader.  Raises StreamAway."""
+        message = await self._stream.last(subjects.log(partition))
+        if message is None:
+            return EMPTY
+        id = message.headers.get(SLOT_ID, "")
+        return Last(message.sequence, id, epoch_of(id))
+
+    async def append(self, partition: Partition, slot: Slot) -> Verdict:
+        """Send a slot until it is resolved, however long that takes.  NEW_FENCE is followed here."""
+        subject = subjects.log(partition.number)
+        tries = 0
+        while True:
+            sequence = await self._stream.append(subject, slot.body, slot.expected, slot.id)
+            if sequence is not None:
+                return partition.acked(sequence)
+            try:
+                verdict = partition.judge(await self.last(partition.number))
+            except StreamAway:
+                verdict = Verdict.AGAIN
+            self._doubted(verdict)
+            if verdict is Verdict.NEW_FENCE:
+                slot = partition.fence_again()
+            elif verdict is not Verdict.AGAIN:
+                return verdict
+            await asyncio.sleep(BACKOFF[min(tries, len(BACKOFF) - 1)])
+            tries += 1
+
+    async def read(self, partition: int, fence: int) -> AsyncIterator[tuple[int, r.Record]]:
+        """All records up to the fence, in order, each the follower of the one before it.
+
+        Only the first may follow one that is trimmed away.  Raises Inconsistent for a
+        chain that can't be, `Trimmed` when records went away meanwhile (start again),
+        StreamAway.
+        """
+        at, previous = 0, 0
+        while at < fence:
+            batch = await self._stream.read(subjects.log(partition), at + 1)
+            if not batch:
+                await asyncio.sleep(BACKOFF[2])  # A replica that is behind: ask again.
+                continue
+            for message in batch:
+                if message.sequence > fence:
+                    raise Trimmed  # The fence itself is gone: a later owner writes, and trims.
+                expected = int(message.headers.get(EXPECTED, "-1"))
+                if previous and expected != previous:
+                    if expected > previous:
+                        raise Trimmed
+                    raise Inconsistent(f"record {message.sequence} follows {expected}, not {previous}")
+                previous = at = message.sequence
+                yield message.sequence, r.decode(message.data)
+                if at == fence:
+                    return
+
+    async def trim(self, partition: int, oldest: int) -> bool:
+        """Remove what lies below the oldest record needed; that one, and so the last, stays."""
+        return await self._stream.purge_below(subjects.log(partition), oldest)
+
+
+class Trimmed(Exception):
+    """Records were trimmed while they were read."""

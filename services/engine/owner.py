@@ -1,0 +1,334 @@
+"""One partition at this engine: its queue, its single writer, its commit loop.
+
+All that arrived while an append was under way forms the next record.  Nothing leaves
+(frame, reply, View, news) before the record that it depends on is committed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+
+import msgspec
+import nats.errors
+
+from servicekit import logs
+from services.engine import records as r
+from services.engine.batch import Batch
+from services.engine.claims import Entry, Placed
+from services.engine.floor import Floor
+from services.engine.items import Item
+from services.engine.ledger import Inconsistent, Ledger
+from services.engine.log import Trimmed
+from services.engine.partition import Partition, Phase, Verdict
+from services.engine.stream import StreamAway
+from wire import subjects
+
+MAX_ITEMS = 256
+MAX_QUEUED = 8192
+MAX_RECORD = 900 * 1024
+PROOF_S = 0.75
+"""No View when the last thing that proved the ownership began longer ago: then a record proves it."""
+TICK_MS = 10_000
+"""Room time is recorded at least so often while a clock runs, so that downtime doesn't count again."""
+SOONEST = 0.01
+RETRY = 0.1
+
+
+class Lost(Exception):
+    """The partition is not this engine's any more."""
+
+
+class Owner:
+    """Made to claim; `run` ends when the partition is handed over, lost or halted."""
+
+    def __init__(self, number: int, floor: Floor) -> None:
+        self.partition = Partition(number, floor.boot)
+        self.number = number
+        self.ledger = Ledger(floor.games)
+        self.proved_at = 0.0
+        self._floor = floor
+        self._queue: deque[Item] = deque()
+        self._some = asyncio.Event()
+        self._room = asyncio.Event()
+        self._room.set()
+        self._revision = 0
+        self._hand_to: tuple[str, str] | None = None
+        self._superseded = False
+        self._room_time = 0.0
+        self._trimming: asyncio.Task[None] | None = None
+        self._trimmed = 0
+        self._faulty = False
+        self.busy = False
+        """A record is under way: the tables are ahead of what is committed."""
+        self._log = logs.logger(__name__).bind(partition=number)
+
+    # ---- from outside ----
+
+    @property
+    def open(self) -> bool:
+        return self.partition.phase is Phase.OPEN
+
+    @property
+    def leaving(self) -> bool:
+        return self._hand_to is not None
+
+    @property
+    def depth(self) -> int:
+        return len(self._queue)
+
+    def submit(self, item: Item) -> None:
+        """Queue an item; one that can't be served here fails at once."""
+        if self.partition.phase is not Phase.OPEN or self._superseded:
+            item.fail()
+            return
+        self._queue.append(item)
+        if len(self._queue) >= MAX_QUEUED:
+            self._room.clear()
+        self._some.set()
+
+    @property
+    def full(self) -> bool:
+        return not self._room.is_set()
+
+    async def space(self) -> None:
+        """Wait while the queue is full: streams that feed it are read no further."""
+        await self._room.wait()
+
+    def hand_to(self, engine: str, addr: str) -> None:
+        """Give the partition away as soon as what is under way is resolved; an empty name: to anybody."""
+        self._hand_to = (engine, addr)
+        self._some.set()
+
+    def placed(self, at: Placed) -> None:
+        """News of the own placement: a higher epoch ends this owner."""
+        if at.entry.epoch > self.partition.epoch > 0:
+            self._superseded = True
+            self._some.set()
+
+    def room_now(self) -> int:
+        """Room time in ms: goes on from the last record's, while this engine has the partition."""
+        return self.ledger.now + int((asyncio.get_running_loop().time() - self._room_time) * 1000)
+
+    # ---- the life of it ----
+
+    async def run(self) -> None:
+        """Claim, replay, serve.  Returns when it is over; the partition's phase says how."""
+        try:
+            if await self._claim():
+                await self._serve()
+        except Lost as lost:
+            self._log.warning("partition lost", why=str(lost) or self.partition.why)
+        except (Inconsistent, msgspec.DecodeError, r.UnknownVersion, KeyError) as error:
+            self.partition.halt(repr(error))
+        except Exception:
+            self._log.exception("a fault; the partition is dropped, to be claimed and replayed again")
+        finally:
+            if self.partition.phase is Phase.HALTED:
+                self._floor.metrics.halted()
+                self._log.error("PARTITION HALTED: an operator must look", why=self.partition.why)
+            self.partition.dropped()
+            while self._queue:
+                self._queue.popleft().fail()
+            self._room.set()
+            for room in self.ledger.rooms:
+                self._floor.forgotten(room)
+            if self._trimming is not None:
+                self._trimming.cancel()
+
+    async def _claim(self) -> bool:
+        floor, partition = self._floor, self.partition
+        began = asyncio.get_running_loop().time()
+        try:
+            last = await floor.log.last(self.number)
+            at = await floor.board.entry(self.number)
+        except StreamAway:
+            return False
+        epoch = partition.claim(last, at.entry.epoch if at is not None else 0)
+        try:
+            revision = await floor.board.place(self.number, self._entry("opening"), at.revision if at else 0)
+        except StreamAway:
+            revision = None
+        if revision is None:
+            partition.claim_lost()
+            return False
+        self._revision = revision
+        body = r.encode(r.Record(r.VERSION, self.number, epoch, "claim", 0))
+        if await floor.log.append(partition, partition.won(body)) is not Verdict.COMMITTED:
+            raise Lost
+        await self._replay()
+        partition.replayed()
+        self.proved_at = self._room_time = asyncio.get_running_loop().time()
+        await self._announce()
+        floor.metrics.claimed(self.proved_at - began)
+        floor.serving(self)
+        self._log.debug("partition open", epoch=epoch, rooms=len(self.ledger.rooms))
+        for table in [room.table for room in self.ledger.rooms.values()]:
+            floor.opened(self, table)
+        for room, closed in self.ledger.closed.items():
+            news = {"room": room, "table": closed.table, "what": "closed", "player": closed.host, "why": closed.why}
+            await floor.bus.publish(subjects.TABLE_NEWS, msgspec.json.encode(news))
+        return True
+
+    async def _replay(self) -> None:
+        while True:
+            self.ledger = Ledger(self._floor.games)
+            try:
+                async for sequence, record in self._floor.log.read(self.number, self.partition.fence):
+                    self.ledger.replay(record, sequence)
+                self.ledger.replayed()
+                return
+            except Trimmed:
+                self._log.info("records were trimmed while they were read: once more")
+            except StreamAway as error:
+                self._log.warning("the log can't be read", error=str(error))
+            if self._superseded:
+                raise Lost("another engine claimed it during the replay")
+            await asyncio.sleep(RETRY)
+
+    async def _announce(self) -> None:
+        """The placement says open; whoever changed it meanwhile has a higher epoch."""
+        while True:
+            try:
+                revision = await self._floor.board.place(self.number, self._entry("open"), self._revision)
+            except StreamAway:
+                await asyncio.sleep(RETRY)
+                continue
+            if revision is None:
+                raise Lost("its placement was changed by another engine")
+            self._revision = revision
+            return
+
+    # ---- serving ----
+
+    async def _serve(self) -> None:
+        self._some.set()
+        while True:
+            await self._wait()
+            if self._superseded:
+                self.partition.deposed()
+                raise Lost("another engine has a higher epoch")
+            if self._hand_to is not None:
+                await self._hand_over(*self._hand_to)
+                return
+            self.busy = True
+            await self._turn()
+            self.busy = False
+
+    async def _wait(self) -> None:
+        if self._queue or self._hand_to is not None or self._superseded:
+            return
+        loop = asyncio.get_running_loop()
+        self._some.clear()
+        wake = self._next_wake()
+        if wake is None:
+            await self._some.wait()
+            return
+        soonest = 1.0 if self._faulty else SOONEST
+        delay = max(soonest, (wake - self.room_now()) / 1000)
+        timer = loop.call_later(delay, self._some.set)
+        try:
+            await self._some.wait()
+        finally:
+            timer.cancel()
+
+    def _next_wake(self) -> int | None:
+        wakes = [at for room in self.ledger.rooms.values() if (at := room.table.wakes_at()) is not None]
+        return min(min(wakes), self.ledger.now + TICK_MS) if wakes else None
+
+    async def _turn(self) -> None:
+        """One batch: decide, commit, tell."""
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        now = self.room_now()
+        batch = Batch(self.ledger, self.partition.epoch, now)
+        batch.wake()
+        taken = [self._queue.popleft() for _ in range(min(MAX_ITEMS, len(self._queue)))]
+        if len(self._queue) < MAX_QUEUED:
+            self._room.set()
+        try:
+            for item in taken:
+                batch.take(item)
+            batch.finish()
+            self._note_faults(batch.faults)
+            proof = batch.views and began - max(self.proved_at, self._floor.lease_proof()) > PROOF_S
+            if not batch.empty or proof or now - self.ledger.now >= TICK_MS:
+                await self._commit(batch, began)
+        except BaseException:
+            for item in taken:
+                item.fail()
+            raise
+        self._queue.extendleft(reversed(batch.deferred))
+        for after in batch.afterwards:
+            after()
+        await self._tell(batch)
+        self._floor.metrics.turn(len(taken), batch.moves, batch.refused, len(batch.outgoing), loop.time() - began)
+        for name, sitting in batch.sittings.items():
+            if sitting.table.state.phase == "closed":
+                self._floor.forgotten(name)
+            else:
+                self._floor.touched(self, sitting.table)
+
+    async def _tell(self, batch: Batch) -> None:
+        """Frames and news.  While NATS is away they are dropped at last: beacons tell readers of the gap."""
+        bus = self._floor.bus
+        try:
+            for outgoing in batch.outgoing:
+                await bus.publish(outgoing.subject, outgoing.data)
+            for news in batch.news:
+                await bus.publish(subjects.TABLE_NEWS, msgspec.json.encode(news))
+        except nats.errors.Error as error:
+            self._log.warning("frames were not sent", error=repr(error))
+
+    async def _commit(self, batch: Batch, began: float) -> None:
+        record = r.Record(
+            r.VERSION, self.number, self.partition.epoch, "data", batch.now, batch.snapshots, batch.chunks
+        )
+        body = r.encode(record)
+        if len(body) > MAX_RECORD:
+            self.partition.halt(f"a record of {len(body)} bytes")
+            raise Lost
+        if await self._floor.log.append(self.partition, self.partition.stage(body)) is not Verdict.COMMITTED:
+            raise Lost
+        loop = asyncio.get_running_loop()
+        self._floor.metrics.appended(loop.time() - began, len(body))
+        self.proved_at = began
+        # Room time runs on from the moment for which the record was made.
+        self._room_time = began
+        self.ledger.committed(record, self.partition.last)
+        if batch.snapshots or not self.ledger.rooms:
+            self._trim()
+
+    def _trim(self) -> None:
+        oldest = self.ledger.oldest_needed()
+        if oldest <= self._trimmed or (self._trimming is not None and not self._trimming.done()):
+            return
+        self._trimming = asyncio.create_task(self._trim_to(oldest), name=f"trim:{self.number}")
+
+    async def _trim_to(self, oldest: int) -> None:
+        if await self._floor.log.trim(self.number, oldest):
+            self._trimmed = oldest
+
+    def _note_faults(self, faults: list[BaseException]) -> None:
+        self._faulty = bool(faults)
+        for fault in faults:
+            self._floor.metrics.faulted()
+            self._log.error("a fault in a room; it goes on without this command", exc_info=fault)
+
+    async def _hand_over(self, engine: str, addr: str) -> None:
+        partition = self.partition
+        partition.hand()
+        now = self.room_now()
+        body = r.encode(r.Record(r.VERSION, self.number, partition.epoch, "release", now, to=engine))
+        if await self._floor.log.append(partition, partition.stage(body)) is not Verdict.COMMITTED:
+            raise Lost
+        try:
+            offer = Entry(engine, addr, partition.epoch + 1, "offer")
+            if await self._floor.board.place(self.number, offer, self._revision) is None:
+                self._log.warning("the offer was not taken: the placement had changed")
+        except StreamAway:
+            self._log.warning("the offer could not be made; others will find this engine gone")
+        self._log.debug("partition handed over", to=engine or "anybody")
+
+    def _entry(self, state: str) -> Entry:
+        return Entry(self._floor.name, self._floor.addr, self.partition.epoch, state)
