@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from games.cards import CARD, IN_SUIT, decode
+from games.playing import Playing
+from games.snatch_solitaire.game import GAME
 from games.snatch_solitaire.state import Own, State
 from games.tableau import Pile, Stock
 
@@ -39,7 +41,7 @@ def position(
     seq: int = 90,
     length: str = "one",
 ) -> State:
-    """A live hand with these seats, all present, and middle piles up to these top cards, ids 1, 2, …
+    """A live hand with these seats, nobody there yet, and middle piles up to these top cards, ids 1, 2, …
 
     The middle's cards are all there at `seq` 1; `owners` gives single ones of them to a seat.
     """
@@ -57,5 +59,17 @@ def position(
                 piles[-1].owners[CARD[code] % IN_SUIT] = seat
     state.middle.restore(piles)
     state.middle.next_id = len(piles) + 1
-    state.present = frozenset(seats)
     return state
+
+
+def playing(
+    seats: Mapping[int, str],
+    middle: Sequence[str] = (),
+    owners: Mapping[str, int] | None = None,
+    length: str = "one",
+) -> Playing:
+    """The same, being played: all present, and what follows has followed."""
+    state = position(seats, middle, owners, length=length)
+    table = Playing(GAME, state.seats, state=state)
+    table.attend(state.seats)
+    return table
