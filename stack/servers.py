@@ -23,7 +23,7 @@ write_deadline: "2s"
 jetstream {{
   store_dir: {store}
   max_memory_store: 64MB
-  max_file_store: 8GB
+  max_file_store: 10GB
 }}
 """
 
