@@ -103,6 +103,10 @@ export function showAhead(confirmed: View, before: Before | null, seat: number |
         if (!half) {
           const pile = landing(m.card, tops(confirmed, shown.flights), m.pile ?? null)
           shown.flights.push({ key, card: m.card, pile: pile ?? m.pile ?? null })
+        } else {
+          // It landed, and that empties the undo.
+          mine = { ...mine, undo: false }
+          shown.before = null
         }
         break
       }

@@ -92,10 +92,10 @@ function side(w: number, h: number): Layout {
 }
 
 function wide(w: number, h: number): Layout {
-  const cw = Math.floor(Math.min((w - 2 * PAD) / 8.4, (h * 0.19) / RATIO, 130))
+  const cw = Math.floor(Math.min((w - 2 * PAD) / 8.8, (h * 0.19) / RATIO, 130))
   const ch = Math.round(cw * RATIO)
   const step = cw * 1.12
-  const gap = cw * 0.5
+  const gap = cw * 0.66
   const fan = ch * 2.15
   const all = 6 * step + cw + 2 * gap
   const left = (w - all) / 2
@@ -148,8 +148,11 @@ const STEPS = [8, 12, 16, 20, 24, 32, 40, 48, 64]
 /** The cards under a pile's top show by this much of its height. */
 export const PEEK = 0.05
 const GAP = 6
+const INSET = 7
 
-export function grid(count: number, w: number, h: number, most = 120): Grid {
+export function grid(count: number, width: number, height: number, most = 120): Grid {
+  const w = Math.max(0, width - 2 * INSET)
+  const h = Math.max(0, height - 2 * INSET)
   const want = STEPS.find((n) => n >= count) ?? count
   let best: { cw: number; cols: number; rows: number } = { cw: 0, cols: 1, rows: want }
   for (let cols = 1; cols <= want; cols++) {
@@ -162,8 +165,8 @@ export function grid(count: number, w: number, h: number, most = 120): Grid {
   const stepX = cw + Math.min(GAP * 3, best.cols > 1 ? (w - cw * best.cols) / (best.cols - 1) : 0)
   const tall = ch * (1 + 2 * PEEK)
   const stepY = tall + Math.min(GAP * 3, best.rows > 1 ? (h - tall * best.rows) / (best.rows - 1) : 0)
-  const x0 = (w - (stepX * (best.cols - 1) + cw)) / 2
-  const y0 = (h - (stepY * (best.rows - 1) + tall)) / 2 + ch * 2 * PEEK
+  const x0 = INSET + (w - (stepX * (best.cols - 1) + cw)) / 2
+  const y0 = INSET + (h - (stepY * (best.rows - 1) + tall)) / 2 + ch * 2 * PEEK
   const slots = Array.from({ length: want }, (_, i) => ({
     x: x0 + (i % best.cols) * stepX,
     y: y0 + Math.floor(i / best.cols) * stepY,
