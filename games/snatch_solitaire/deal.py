@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from random import Random
 
-from games.cards import CARD, CODE, IN_DECK, encode
+from games.cards import BIT, CARD, CODE, IN_DECK, decode, encode
 from games.contract import Refusal
 from games.snatch_solitaire import rules
 from games.snatch_solitaire.events import Dealt, Deck
@@ -107,7 +107,7 @@ def witness_moves(dealt: Dealt) -> Iterator[tuple[int, Move]]:
     A step in the event is seat, source, card, target: `3t5hm` is seat 3 playing 5♥ from its
     turned pile to the middle, `3s9d2` its snatch top 9♦ onto its work pile 2.
     """
-    stocks = {deck.seat: Stock(_stock_cards(deck)) for deck in dealt.decks}
+    stocks = {deck.seat: Stock(decode(deck.cards)[SNATCH_PILE + WORK_PILES :]) for deck in dealt.decks}
     for step in dealt.witness.split():
         seat, src, code, to = int(step[:-4]), step[-4], step[-3:-1], step[-1]
         work = None
@@ -117,6 +117,8 @@ def witness_moves(dealt: Dealt) -> Iterator[tuple[int, Move]]:
         elif src == TURNED:
             source = "turned"
             stock = stocks[seat]
+            if not stock.mask & BIT[CARD[code]]:
+                raise Unplayable(f"step {step}: no such card in stock and turned pile")
             while stock.top != CARD[code]:
                 stock.turn()
                 yield seat, Turn()
@@ -127,8 +129,3 @@ def witness_moves(dealt: Dealt) -> Iterator[tuple[int, Move]]:
             yield seat, ToMiddle(card=code, src=source, work=work)
         else:
             yield seat, ToWork(card=code, src=source, to=int(to), work=work)
-
-
-def _stock_cards(deck: Deck) -> list[int]:
-    codes = deck.cards[2 * (SNATCH_PILE + WORK_PILES) :]
-    return [CARD[codes[i : i + 2]] for i in range(0, len(codes), 2)]

@@ -67,6 +67,8 @@ class PlayOut:
                 or self._any(order, self._loose_to_run)
             ):
                 return False
+        while self.line[-1].src != SNATCH:
+            self.line.pop()  # played after the last snatch card, in the same go
         return True
 
     def _any(self, order: list[int], kind: Callable[[int], bool]) -> bool:

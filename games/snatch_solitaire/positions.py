@@ -8,12 +8,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from random import Random
 
-from games.cards import CARD, IN_SUIT, decode
+from games.cards import BIT, CARD, CODE, IN_DECK, IN_SUIT, decode
 from games.playing import Playing
 from games.snatch_solitaire.game import GAME
 from games.snatch_solitaire.state import Own, State
-from games.tableau import Pile, Stock
+from games.tableau import CHILDREN, Pile, Stock
 
 NOBODY = 99
 """The seat whose cards the middle of a position is made of, unless told otherwise."""
@@ -73,3 +74,30 @@ def playing(
     table = Playing(GAME, state.seats, state=state)
     table.attend(state.seats)
     return table
+
+
+def small_position(dice: Random) -> State:
+    """One seat, 0, with a few cards of a deck, laid so that a fifth are stuck: runs, few loose cards and piles."""
+    cards = list(range(IN_DECK))
+    dice.shuffle(cards)
+    work: list[list[int]] = []
+    for _ in range(4):
+        pile = [cards.pop()]
+        while dice.random() < 0.5:
+            nexts = [card for card in cards if CHILDREN[pile[-1]] & BIT[card]]
+            if not nexts:
+                break
+            pile.append(dice.choice(nexts))
+            cards.remove(pile[-1])
+        work.append(pile)
+    low = [card for card in cards if card % IN_SUIT] if dice.random() < 0.9 else cards
+    snatch, loose = low[:1], low[1 : 1 + dice.randint(0, 2)]
+    middle = [CODE[dice.choice(cards)] for _ in range(dice.randint(0, 1))]
+    text = "|".join(
+        (
+            " ".join(CODE[card] for card in snatch),
+            " ".join(",".join(CODE[card] for card in pile) for pile in work),
+            " ".join(CODE[card] for card in loose),
+        )
+    )
+    return position({0: text}, middle)

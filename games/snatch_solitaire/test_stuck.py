@@ -8,13 +8,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from games.cards import CODE, IN_DECK, IN_SUIT
 from games.contract import Refusal
 from games.playing import Playing
 from games.snatch_solitaire.events import AllStuck, EndOffered, HandEnded, SnatchTurn
 from games.snatch_solitaire.game import GAME
 from games.snatch_solitaire.messages import EndHand, Score, ToMiddle, ToWork, Turn, Undo
-from games.snatch_solitaire.positions import playing, position
+from games.snatch_solitaire.positions import playing, position, small_position
 from games.snatch_solitaire.state import MAX_TURNS, STUCK_MS, State
 from games.snatch_solitaire.stuck import is_stuck
 
@@ -90,37 +89,6 @@ def way_out(state: State, seat: int) -> bool:
             there.seq = 0
             ahead.append(GAME.dump(there))
     return False
-
-
-def small_position(dice: Random) -> State:
-    """A few cards of one deck, laid so that many are stuck: runs, few loose cards, a low or no middle."""
-    cards = list(range(IN_DECK))
-    dice.shuffle(cards)
-    work: list[list[int]] = []
-    for _ in range(4):
-        pile = [cards.pop()]
-        while dice.random() < 0.5:
-            nexts = [c for c in cards if c % IN_SUIT == pile[-1] % IN_SUIT - 1 and _red(c) != _red(pile[-1])]
-            if not nexts:
-                break
-            pile.append(dice.choice(nexts))
-            cards.remove(pile[-1])
-        work.append(pile)
-    low = [card for card in cards if card % IN_SUIT] if dice.random() < 0.9 else cards
-    snatch, loose = low[:1], low[1 : 1 + dice.randint(0, 2)]
-    middle = [CODE[dice.choice(cards)] for _ in range(dice.randint(0, 1))]
-    text = "|".join(
-        (
-            " ".join(CODE[card] for card in snatch),
-            " ".join(",".join(CODE[card] for card in pile) for pile in work),
-            " ".join(CODE[card] for card in loose),
-        )
-    )
-    return position({ANN: text}, middle)
-
-
-def _red(card: int) -> bool:
-    return card // IN_SUIT in (1, 2)
 
 
 @settings(max_examples=2000, deadline=None, derandomize=True)

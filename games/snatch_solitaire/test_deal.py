@@ -1,0 +1,167 @@
+"""Every deal goes out with a proof that the rules themselves accept."""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+from random import Random
+
+import msgspec
+import pytest
+
+from games.cards import CODE, decode
+from games.contract import Refusal
+from games.snatch_solitaire import deal
+from games.snatch_solitaire.events import Dealt, Deck, SnatchTurn
+from games.snatch_solitaire.game import GAME, SnatchSolitaire
+from games.snatch_solitaire.messages import Options, Turn
+from games.snatch_solitaire.pool import PAIRS
+from games.snatch_solitaire.state import State
+
+SEATS = {count: tuple(range(0, 3 * count, 3)) for count in range(1, 9)}
+every_count = pytest.mark.parametrize("count", range(1, 9))
+
+
+def replay(game: SnatchSolitaire, dealt: Dealt, to_the_end: bool) -> State:
+    """The witness through `decide`, up to the first empty pile or to its end."""
+    state = game.open([deck.seat for deck in dealt.decks], Options())
+    game.evolve(state, dealt)
+    for seat, move in deal.witness_moves(dealt):
+        if not to_the_end and game.hand_over(state):
+            break
+        for event in game.decide(state, seat, move, 0, state.seq):
+            assert not isinstance(event, SnatchTurn)
+            game.evolve(state, event)
+    return state
+
+
+@every_count
+def test_the_witness_empties_the_first_pile_through_the_rules_as_tables_play_them(count: int) -> None:
+    for seed in range(3):
+        state = replay(GAME, deal.deal(SEATS[count], Random(seed)), to_the_end=False)
+        assert GAME.hand_over(state)
+        assert state.turns == 0
+        assert state.result is not None
+        assert state.result.scores[0].left == 0
+
+
+@every_count
+def test_the_witness_empties_every_pile_with_the_hands_end_switched_off(count: int) -> None:
+    endless = SnatchSolitaire(ends=False)
+    for seed in range(3):
+        state = replay(endless, deal.deal(SEATS[count], Random(seed)), to_the_end=True)
+        assert all(not own.snatch for own in state.own.values())
+        assert (state.turns, state.result) == (0, None)
+
+
+def test_no_option_of_a_table_switches_the_hands_end_off() -> None:
+    assert {field.name for field in msgspec.structs.fields(Options)} == {"length"}
+    dealt = deal.deal([0], Random(5))
+    state = replay(GAME, dealt, to_the_end=False)
+    restored = GAME.load(GAME.dump(state))
+    assert isinstance(restored, State)
+    with pytest.raises(Refusal, match="not_live"):
+        GAME.decide(restored, 0, Turn(), 0, 0)
+
+
+@every_count
+def test_everyone_is_dealt_an_own_whole_deck_as_the_rules_lay_it(count: int) -> None:
+    dealt = deal.deal(SEATS[count], Random(9))
+    state = GAME.open(SEATS[count], Options())
+    GAME.evolve(state, dealt)
+    for deck in dealt.decks:
+        assert sorted(decode(deck.cards)) == list(range(52))
+        own = state.own[deck.seat]
+        assert (len(own.snatch), [len(pile) for pile in own.work], len(own.stock.cards)) == (13, [1] * 4, 35)
+        assert own.stock.shown == 0
+    assert len({deck.cards for deck in dealt.decks}) == count
+
+
+def test_decks_are_shuffled_fairly_enough() -> None:
+    """Over 200 deals every card is the snatch top now and then: checking favours no card by much."""
+    dice = Random(1)
+    tops = Counter(deck.cards[:2] for _ in range(200) for deck in deal.deal([0, 1, 2], dice).decks)
+    assert set(tops) == set(CODE)
+    assert max(tops.values()) < 40
+
+
+def test_the_same_dice_give_the_same_deal_and_others_another() -> None:
+    assert deal.deal([0, 1], Random(4)) == deal.deal([0, 1], Random(4))
+    assert deal.deal([0, 1], Random(4)) != deal.deal([0, 1], Random(5))
+
+
+def test_deals_go_through_a_process_pool_and_the_log() -> None:
+    call = pickle.loads(pickle.dumps((GAME.deal, ([0, 4], Options(), Random(4)))))
+    made = call[0](*call[1])
+    assert pickle.loads(pickle.dumps(made)) == made == deal.deal([0, 4], Random(4))
+    assert msgspec.json.decode(msgspec.json.encode(made), type=GAME.spec.event_type) == made
+
+
+@every_count
+def test_every_stored_pair_of_seeds_still_makes_a_checked_deal(count: int) -> None:
+    assert len(set(PAIRS[count])) == len(PAIRS[count]) >= 20
+    for pair in PAIRS[count]:
+        dealt = deal.from_seeds(SEATS[count], *pair)
+        assert [deck.seat for deck in dealt.decks] == list(SEATS[count])
+
+
+def test_the_pool_serves_when_luck_is_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deal, "SHUFFLES", 0)
+    dealt = deal.deal([2, 3, 5], Random(1))
+    deal.check(dealt)
+    assert any(dealt == deal.from_seeds([2, 3, 5], *pair) for pair in PAIRS[3])
+
+
+def test_a_pool_whose_seeds_prove_nothing_gives_no_deal(monkeypatch: pytest.MonkeyPatch) -> None:
+    stuck = next(seed for seed in range(100) if not _plays_out(seed))
+    monkeypatch.setattr(deal, "PAIRS", {2: ((stuck, 0),)})
+    with pytest.raises(deal.Unplayable):
+        deal.pool_deal([0, 1], Random(1))
+
+
+def _plays_out(seed: int) -> bool:
+    try:
+        deal.from_seeds([0, 1], seed, 0)
+    except deal.Unplayable:
+        return False
+    return True
+
+
+def test_a_deal_with_a_wrong_proof_is_caught() -> None:
+    good = deal.deal([0, 1], Random(8))
+    steps = good.witness.split()
+    deal.check(good)
+    for line in (steps[:-1], [*steps, steps[-1]], [], steps[::-1]):
+        with pytest.raises((deal.Unplayable, ValueError)):
+            deal.check(Dealt(decks=good.decks, witness=" ".join(line)))
+    swapped = (Deck(0, good.decks[1].cards), Deck(1, good.decks[0].cards))
+    with pytest.raises(deal.Unplayable):
+        deal.check(Dealt(decks=swapped, witness=good.witness))
+
+
+def test_a_proof_that_names_a_card_outside_the_stock_ends() -> None:
+    good = deal.deal([0], Random(8))
+    used = good.decks[0].cards[:2]
+    with pytest.raises(deal.Unplayable, match="stock"):
+        deal.check(Dealt(decks=good.decks, witness=f"0t{used}m"))
+
+
+def test_no_audience_is_sent_the_proof_or_a_hidden_card() -> None:
+    dealt = deal.deal([0, 1], Random(8))
+    assert msgspec.json.encode(GAME.redact(dealt, None)) == b'{"t":"dealt","seats":[0,1]}'
+    sent = GAME.redact(dealt, 1)
+    cards = dealt.decks[1].cards
+    shown = {cards[:2], *(cards[i : i + 2] for i in range(26, 34, 2))}
+    text = msgspec.json.encode(sent).decode()
+    assert {code for code in CODE if f'"{code}"' in text} == shown
+    assert GAME.redact(dealt, 5) is None
+
+
+def test_the_rest_of_the_witness_is_refused_once_the_hand_is_over() -> None:
+    dealt = deal.deal([0, 1, 2], Random(12))
+    state = replay(GAME, dealt, to_the_end=False)
+    seq = state.seq
+    for seat, move in deal.witness_moves(dealt):
+        with pytest.raises(Refusal, match="not_live"):
+            GAME.decide(state, seat, move, 0, state.seq)
+    assert state.seq == seq
