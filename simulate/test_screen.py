@@ -11,7 +11,7 @@ import pytest
 
 from games.contract import Refusal
 from games.registry import GAMES
-from games.snatch_solitaire.messages import Options, View
+from games.snatch_solitaire.messages import HandEnded, HandResult, Options, Score, Stuck, Turned, View
 from simulate.screen import Screen
 from simulate.snatch_solitaire import faults
 from wire import client_out as out
@@ -122,3 +122,14 @@ def test_a_public_part_waits_for_the_own_part_before_it_is_judged() -> None:
     assert screen.owed
     table._tell(screen, out.SeatFrame(1, 9, [out.Step([GAME.redact(dealt, 0)])]))
     assert not screen.owed
+
+
+def test_the_own_part_of_the_move_that_ended_the_hand_leaves_nothing_to_undo() -> None:
+    screen = Screen()
+    table = Table(screen)
+    result = HandResult(0, [Score(0, 0, 0), Score(2, 13, 13)])
+    table._tell(screen, out.TableFrame(1, 9, [out.Step([HandEnded(result), out.Scores(True)], 0, 5)]))
+    card = screen.view.mine.work[0][0]
+    table._tell(screen, out.SeatFrame(1, 9, [out.Step([Turned(card), Stuck(True)], None, 5)]))
+    assert not screen.view.mine.undo
+    assert not screen.view.mine.stuck

@@ -117,25 +117,28 @@ def _ended(view: View, event: HandEnded) -> None:
 
 
 def _apply_own(view: View, mine: Mine, event: PublicEvent) -> None:
+    """The own parts of a moment come after its public ones: after the hand's end nothing can be undone."""
+    over = view.result is not None
     if isinstance(event, Turned):
         mine.stock -= 1
         mine.turned.append(event.card)
-        mine.undo = True
+        mine.undo = not over
     elif isinstance(event, TurnedOver):
         mine.stock = len(mine.turned)
         mine.turned = []
-        mine.undo = True
+        mine.undo = not over
     elif isinstance(event, YourPlaced):
         _leave(mine, event, 1)
         mine.undo = False
     elif isinstance(event, Worked):
         _leave(mine, event, len(event.cards))
         mine.work[event.to] += event.cards
-        mine.undo = True
+        mine.undo = not over
     elif isinstance(event, Undone):
         view.mine = _copied(event.mine)
+        view.mine.stuck = event.mine.stuck and not over
     elif isinstance(event, Stuck):
-        mine.stuck = event.stuck
+        mine.stuck = event.stuck and not over
     elif isinstance(event, YourSnatchTurn):
         mine.snatch = event.snatch
         mine.undo = False

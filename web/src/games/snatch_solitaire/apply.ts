@@ -16,8 +16,9 @@ export function apply(view: View, event: GameEvent): View {
     case 'dealt':
       return dealt(view, event.seats)
     case 'your_deal':
-    case 'undone':
       return { ...view, mine: event.mine }
+    case 'undone':
+      return mine(view, () => event.mine)
     case 'placed':
       return { ...withLeft(view, event.seat, event.left), middle: placed(view, event) }
     case 'your_placed':
@@ -68,8 +69,11 @@ function dealt(view: View, seats: readonly number[]): View {
   }
 }
 
+/** The own parts of a moment come after its public ones: after the hand's end nothing can be undone, nobody is stuck. */
 function mine(view: View, change: (own: Mine) => Mine): View {
-  return view.mine ? { ...view, mine: change(view.mine) } : view
+  if (!view.mine) return view
+  const own = change(view.mine)
+  return { ...view, mine: view.result ? { ...own, undo: false, stuck: false } : own }
 }
 
 /** The own cards without the last `count` of a place. */
