@@ -1,0 +1,438 @@
+"""A player's socket: hello, lobby, seat, moves, and what hostile input does (nothing)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from generated.snatch.engine.v1 import engine_pb2 as pb
+from tests.servers import NatsServer
+from tests.services.stage import ROOM, stage
+
+New = Callable[[], NatsServer]
+
+
+async def test_a_phone_gets_welcome_then_lobby_then_snapshot(new_nats: New) -> None:
+    async with stage(new_nats) as s:
+        s.rooms.room(ROOM, "p1", table="t1")
+        s.tables.open(ROOM)
+        async with s.phone() as phone:
+            await phone.hello(s.rooms.token(ROOM, "p1"))
+            await phone.until("snapshot")
+        assert phone.tags() == ["welcome", "lobby", "snapshot"]
+        assert phone.seen[0]["player"] == "p1"
+        assert phone.seen[2]["you"] == {"seat": 0, "watching": False}
+
+
+async def test_a_move_goes_to_the_engine_byte_for_byte_and_comes_back_as_a_frame(new_nats: New) -> None:
+    async with stage(new_nats) as s:
+        s.rooms.room(ROOM, "p1", table="t1")
+        table = s.tables.open(ROOM)
+        async with s.phone() as phone:
+            await phone.hello(s.rooms.token(ROOM, "p1"))
+            await phone.until("snapshot")
+            said = '{"t":"move", "id":1,"basis":0,  "m":{"t":"middle","card":"5h","src":"snatch"}}'
+            await phone.send(said)
+            assert await phone.answered(1)
+        assert table.decided == [(0, 1, said.encode())]
+
+
+async def test_a_start_in_the_lobby_brings_everyone_to_the_table_and_its_end_back(new_nats: New) -> None:
+    async with stage(new_nats) as s:
+        s.rooms.room(ROOM, "p1", "p2")
+        async with s.phone() as ann, s.phone() as bo:
+            for phone, player in ((ann, "p1"), (bo, "p2")):
+                await phone.hello(s.rooms.token(ROOM, player))
+                await phone.until("lobby")
+            s.tables.open(ROOM, "t7")
+            await s.rooms.change(ROOM, table="t7")
+            assert (await ann.until("snapshot"))["table"]["table"] == "t7"
+            assert (await bo.until("snapshot"))["table"]["table"] == "t7"
+            await s.rooms.change(ROOM, table=None)
+            await ann.until("lobby", rev=3)
+            await ann.move(1)
+            assert (await ann.until("error"))["code"] == "no_table"
+
+
+async def test_moves_sent_with_the_hello_are_not_lost_and_not_doubled(new_nats: New) -> None:
+    async with stage(new_nats) as s:
+        s.rooms.room(ROOM, "p1", table="t1")
+        table = s.tables.open(ROOM)
+        async with s.phone() as phone:
+            await phone.hello(s.rooms.token(ROOM, "p1"))
+            for id in (1, 2, 3):
+                await phone.move(id)
+            await phone.answered(3)
+        assert [id for _, id, _ in table.decided] == [1, 2, 3]
+
+
+async def test_a_move_sent_again_after_a_reload_is_answered_and_not_decided_again(new_nats: New) -> None:
+    async with stage(new_nats) as s:
+        s.rooms.room(ROOM, "p1", table="t1")
+        table = s.tables.open(ROOM)
+        token = s.rooms.token(ROOM, "p1")
+        async with s.phone() as phone:
+            await phone.hello(token, tab=5)
+            await phone.move(1)
+            await phone.answered(1)
+        async with s.phone() as phone:
+            await phone.hello(token, tab=5)
+            assert (await phone.until("snapshot"))["answered"] == 1
+            await phone.move(1)
+            assert await phone.until("answer", id=1)
+            await phone.move(2)
+            await phone.answered(2)
+        assert [id for _, id, _ in table.decided] == [1, 2]
+
+
+async def test_an_id_too_far_ahead_is_told_which_one_is_expected(new_nats: New) -> None:
+    async with stage(new_nats) as s:
+        s.rooms.room(ROOM, "p1", table="t1")
+        table = s.tables.open(ROOM)
+        async with s.phone() as phone:
+            await phone.hello(s.rooms.token(ROOM, "p1"))
+            await phone.until("snapshot")
+            await phone.move(3)
+            assert (await phone.until("expect"))["id"] == 1
+            await phone.move(1)
+            await phone.answered(1)
+        assert [id for _, id, _ in table.decided] == [1]
+
+
+async def test_a_move_that_the_engine_can_not_read_leaves_its_id_free(new_nats: New) -> None:
+    async with stage(new_nats) as s:
+        s.rooms.room(ROOM, "p1", table="t1")
+        table = s.tables.open(ROOM)
+        async with s.phone() as phone:
+            await phone.hello(s.rooms.token(ROOM, "p1"))
+            await phone.until("snapshot")
+            await phone.move(1, {"t": "bad"})
+            assert (await phone.until("error"))["id"] == 1
+            await phone.move(1)
+            await phone.answered(1)
+        assert [id for _, id, _ in table.decided] == [1]
+
+
+async def test_the_newer_tab_plays_and_the_older_is_told_finally(new_nats: New) -> None:
+    async with stage(new_nats) as s:
+        s.rooms.room(ROOM, "p1", table="t1")
+        table = s.tables.open(ROOM)
+        token = s.rooms.token(ROOM, "p1")
+        async with s.phone() as old, s.phone() as new:
+            await old.hello(token, tab=1)
+            await old.until("snapshot")
+            await new.hello(token, tab=2)
+            await new.until("snapshot")
+            assert await old.closed() == 4001
+            assert old.seen[-1] == {"t": "taken_over"}
+            await new.move(1)
+            await new.answered(1)
+        assert len(table.decided) == 1
+
+
+async def test_an_older_tab_on_another_gateway_is_taken_over_too(new_nats: New) -> None:
+    async with stage(new_nats) as s:
+        other = await s.another_gateway()
+        s.rooms.room(ROOM, "p1", table="t1")
+        s.tables.open(ROOM)
+        token = s.rooms.token(ROOM, "p1")
+        async with s.phone() as old, s.phone(other) as new:
+            await old.hello(token, tab=1)
+            await old.until("snapshot")
+            await new.hello(token, tab=2)
+            await new.until("snapshot")
+            assert await old.closed() == 4001
+
+
+async def test_a_closed_socket_detaches_its_own_session_and_tells_rooms(new_nats: New) -> None:
+    async with stage(new_nats) as s:
+        s.rooms.room(ROOM, "p1", table="t1")
+        s.tables.open(ROOM)
+        token = s.rooms.token(ROOM, "p1")
+        async with s.phone() as first, s.phone() as second:
+            await first.hello(token)
+            await first.until("snapshot")
+            await second.hello(token)
+            await second.until("snapshot")
+            assert await first.closed() == 4001
+            await s.rooms.until(lambda: sum(here for _, _, here in s.rooms.presence) == 2)
+            await s.rooms.until(lambda: sum(not here for _, _, here in s.rooms.presence) == 1)
+            # The old socket's late close threw nobody out: it detached nothing, and named only itself.
+            await second.move(1)
+            await second.answered(1)
+            assert s.engine.detached == []
+        await s.engine.until(lambda: s.engine.detached)
+        assert s.engine.detached == [(ROOM, 0, 2)]
+        await s.rooms.until(lambda: sum(not here for _, _, here in s.rooms.presence) == 2)
+        assert len({socket for _, socket, here in s.rooms.presence if not here}) == 2
+
+
+@pytest.mark.parametrize(
+    ("token", "code", "close"),
+    [("", "bad_token", 4002), ("nonsense", "bad_token", 4002), ("stale", "bad_token", 4002), ("gone", "no_room", 4002)],
+)
+async def test_a_bad_or_stale_token_is_refused_and_the_real_seat_is_untouched(
+    new_nats: New, token: str, code: str, close: int
+) -> None:
+    async with stage(new_nats) as s:
+        s.rooms.room(ROOM, "p1", table="t1")
+        s.tables.open(ROOM)
+        tokens = {"stale": s.rooms.token(ROOM, "p1", birth="b0"), "gone": s.rooms.token("XXXXX", "p1")}
+        async with s.phone() as real:
+            await real.hello(s.rooms.token(ROOM, "p1"))
+            await real.until("snapshot")
+        attaches, told = s.engine.attaches, len(s.rooms.presence)
+        async with s.phone() as phone:
+            await phone.hello(tokens.get(token, token), tab=9)
+            assert (await phone.next())["code"] == code
+            assert await phone.closed() == close
+        assert s.engine.attaches == attaches
+        assert all(not here for _, _, here in s.rooms.presence[told:])
+
+
+async def test_a_removed_player_is_told_so_and_put_out(new_nats: New) -> None:
+    async with stage(new_nats) as s:
+        lobby = s.rooms.room(ROOM, "p1", "p2")
+        token = s.rooms.token(ROOM, "p2")
+        async with s.phone() as phone:
+            await phone.hello(token)
+            await phone.until("lobby")
+            s.rooms.removed.add("p2")
+            await s.rooms.change(ROOM, players=lobby.players[:1])
+            assert await phone.closed() == 4003
+            assert phone.seen[-1]["code"] == "removed"
+        async with s.phone() as phone:
+            await phone.hello(token)
+            assert await phone.closed() == 4003
+
+
+async def test_a_room_that_is_gone_ends_its_sockets(new_nats: New) -> None:
+    async with stage(new_nats) as s:
+        s.rooms.room(ROOM, "p1")
+        async with s.phone() as phone:
+            await phone.hello(s.rooms.token(ROOM, "p1"))
+            await phone.until("lobby")
+            await s.rooms.change(ROOM, players=[], host="")
+            assert await phone.closed() == 4002
+            assert phone.seen[-1]["code"] == "no_room"
+
+
+HOSTILE = [
+    "",
+    "{",
+    "[]",
+    "null",
+    "17",
+    '"hello"',
+    '{"t":"nothing"}',
+    '{"t":"move"}',
+    '{"t":"move","id":0,"basis":0,"m":{}}',
+    '{"t":"move","id":-1,"basis":0,"m":{}}',
+    '{"t":"move","id":4294967296,"basis":0,"m":{}}',
+    '{"t":"move","id":"1","basis":0,"m":{}}',
+    '{"t":"move","id":1,"basis":0.5,"m":{}}',
+    '{"t":"move","id":1,"basis":0,"m":{},"more":1}',
+    '{"t":"ping","at":"now"}',
+    '{"t":"lobby","req":1,"do":{"t":"start","game":7}}',
+    '{"t":"lobby","req":1,"do":{"t":"drop_table"}}',
+    '{"t":"hello","v":1,"token":"again","tab":1}',
+    '{"t":"ping","at":1e999}',
+    "[" * 4000,
+    '{"t":"ping","at":' + "1" * 4000 + "}",
+    b"\x00\x01\x02",
+    b'{"t":"ping","at":1}',
+    '{"t":"lobby","req":1,"do":{"t":"name","name":"\\ud800"}}',
+]
+
+
+async def test_hostile_messages_are_errors_and_the_socket_goes_on(new_nats: New) -> None:
+    async with stage(new_nats) as s:
+        s.rooms.room(ROOM, "p1", table="t1")
+        table = s.tables.open(ROOM)
+        async with s.phone() as phone:
+            await phone.hello(s.rooms.token(ROOM, "p1"))
+            await phone.until("snapshot")
+            for message in HOSTILE:
+                await phone.send(message)
+                error = await phone.until("error")
+                assert error["code"] in ("bad_message", "slow_down"), message
+                if error["code"] == "slow_down":
+                    assert (await phone.until("error"))["code"] == "bad_message", message
+            await phone.move(1)
+            await phone.answered(1)
+        assert [id for _, id, _ in table.decided] == [1]
+
+
+async def test_an_error_names_the_move_or_request_it_is_about(new_nats: New) -> None:
+    async with stage(new_nats) as s:
+        s.rooms.room(ROOM, "p1")
+        async with s.phone() as phone:
+            await phone.hello(s.rooms.token(ROOM, "p1"))
+            await phone.send({"t": "move", "id": 7, "basis": 0, "m": {}, "x": 1})
+            assert (await phone.until("error"))["id"] == 7
+            await phone.send({"t": "lobby", "req": 8, "do": {"t": "fly"}})
+            assert (await phone.until("error"))["req"] == 8
+
+
+async def test_too_many_bad_messages_end_the_socket(new_nats: New) -> None:
+    async with stage(new_nats) as s:
+        s.rooms.room(ROOM, "p1")
+        async with s.phone() as phone:
+            await phone.hello(s.rooms.token(ROOM, "p1"))
+            for _ in range(40):
+                await phone.send("{")
+            assert await phone.closed() == 1008
+
+
+@pytest.mark.parametrize("first", ['{"t":"move","id":1,"basis":0,"m":{}}', '{"t":"ping","at":1}', "{", b"\x01"])
+async def test_a_socket_that_does_not_begin_with_hello_is_closed(new_nats: New, first: str | bytes) -> None:
+    async with stage(new_nats) as s, s.phone() as phone:
+        await phone.send(first)
+        assert await phone.closed() == 4004
+        assert phone.seen[-1]["code"] == "bad_message"
+
+
+async def test_a_socket_that_says_nothing_is_closed(new_nats: New) -> None:
+    async with stage(new_nats, hello_timeout=0.2) as s, s.phone() as phone:
+        assert await phone.closed() == 4004
+
+
+async def test_another_version_is_refused(new_nats: New) -> None:
+    async with stage(new_nats) as s, s.phone() as phone:
+        await phone.hello("token", v=2)
+        assert await phone.closed() == 4004
+        assert phone.seen[-1]["code"] == "bad_version"
+
+
+async def test_a_megabyte_is_cut_off_with_1009_and_others_go_on(new_nats: New) -> None:
+    async with stage(new_nats) as s:
+        s.rooms.room(ROOM, "p1", "p2", table="t1")
+        s.tables.open(ROOM)
+        async with s.phone() as bad, s.phone() as good:
+            for phone, player in ((bad, "p1"), (good, "p2")):
+                await phone.hello(s.rooms.token(ROOM, player))
+                await phone.until("snapshot")
+            await bad.send(json.dumps({"t": "ping", "at": 1, "x": "y" * 1_000_000}))
+            assert await bad.closed() == 1009
+            await good.move(1)
+            await good.answered(1)
+
+
+async def test_lobby_acts_are_answered_by_their_request(new_nats: New) -> None:
+    async with stage(new_nats) as s:
+        s.rooms.room(ROOM, "p1", "p2")
+        async with s.phone() as host, s.phone() as guest:
+            for phone, player in ((host, "p1"), (guest, "p2")):
+                await phone.hello(s.rooms.token(ROOM, player))
+                await phone.until("lobby")
+            await guest.send({"t": "lobby", "req": 1, "do": {"t": "name", "name": "Bo"}})
+            assert await guest.until("done", req=1)
+            lobby = await host.until("lobby", rev=2)
+            assert lobby["players"][1]["name"] == "Bo"
+            await guest.send({"t": "lobby", "req": 2, "do": {"t": "start"}})
+            assert (await guest.until("error", req=2))["code"] == "not_host"
+            await guest.send({"t": "lobby", "req": 3, "do": {"t": "leave"}})
+            assert await guest.until("done", req=3)
+            assert await guest.closed() == 1000
+
+
+async def test_pings_come_back(new_nats: New) -> None:
+    async with stage(new_nats) as s:
+        s.rooms.room(ROOM, "p1")
+        async with s.phone() as phone:
+            await phone.hello(s.rooms.token(ROOM, "p1"))
+            await phone.send({"t": "ping", "at": 12.5})
+            assert await phone.until("pong") == {"t": "pong", "at": 12.5}
+
+
+async def test_moves_above_the_limit_are_read_more_slowly_and_none_is_lost(new_nats: New) -> None:
+    async with stage(new_nats, moves_per_second=50) as s:
+        s.rooms.room(ROOM, "p1", table="t1")
+        table = s.tables.open(ROOM)
+        async with s.phone() as phone:
+            await phone.hello(s.rooms.token(ROOM, "p1"))
+            await phone.until("snapshot")
+            for id in range(1, 131):
+                await phone.move(id)
+            assert (await phone.until("error"))["code"] == "slow_down"
+            await phone.answered(130)
+        assert [id for _, id, _ in table.decided] == list(range(1, 131))
+
+
+async def test_while_rooms_is_away_the_hand_goes_on_and_the_lobby_says_so(new_nats: New) -> None:
+    async with stage(new_nats) as s:
+        s.rooms.room(ROOM, "p1", table="t1")
+        table = s.tables.open(ROOM)
+        token = s.rooms.token(ROOM, "p1")
+        async with s.phone() as phone:
+            await phone.hello(token)
+            await phone.until("snapshot")
+            s.rooms.away = True
+            await phone.send({"t": "lobby", "req": 1, "do": {"t": "name", "name": "Bo"}})
+            assert (await phone.until("error", req=1))["code"] == "lobby_away"
+            await phone.move(1)
+            await phone.answered(1)
+        other = await s.another_gateway()
+        async with s.phone(other) as phone:
+            await phone.hello(token)
+            await phone.until("snapshot")
+            assert phone.tags() == ["welcome", "snapshot"]
+            await phone.move(2)
+            await phone.answered(2)
+            s.rooms.away = False
+            await phone.until("lobby")
+        assert [id for _, id, _ in table.decided] == [1, 2]
+
+
+async def test_one_socket_too_many_is_sent_away_until_there_is_room(new_nats: New) -> None:
+    async with stage(new_nats, max_sockets=1) as s:
+        s.rooms.room(ROOM, "p1")
+        token = s.rooms.token(ROOM, "p1")
+        async with s.phone() as first:
+            await first.hello(token)
+            await first.until("lobby")
+            async with s.phone() as second:
+                assert await second.closed() == 1013
+            await first.send({"t": "ping", "at": 1})
+            await first.until("pong")
+
+
+async def test_a_page_from_elsewhere_gets_no_socket(new_nats: New) -> None:
+    from websockets.exceptions import InvalidStatus
+
+    async with stage(new_nats, public_url="https://play.example") as s:
+        with pytest.raises(InvalidStatus):
+            async with s.phone(origin="https://evil.example"):
+                pass
+        for origin in ("https://play.example", f"http://127.0.0.1:{s.gateway.port}"):
+            async with s.phone(origin=origin) as phone:
+                await phone.hello("x")
+                assert await phone.closed() == 4002
+
+
+async def test_a_stopping_gateway_tells_its_phones_to_come_back_and_detaches(new_nats: New) -> None:
+    async with stage(new_nats) as s:
+        gateway = await s.another_gateway()
+        s.rooms.room(ROOM, "p1", table="t1")
+        s.tables.open(ROOM)
+        async with s.phone(gateway) as phone:
+            await phone.hello(s.rooms.token(ROOM, "p1"))
+            await phone.until("snapshot")
+            await s.rooms.until(lambda: s.rooms.presence)
+            await gateway.stop()
+            assert await phone.closed() == 1012
+        assert s.engine.detached == [(ROOM, 0, 1)]
+        assert [here for _, _, here in s.rooms.presence] == [True, False]
+
+
+async def test_what_is_sent_is_what_the_command_kinds_say(new_nats: New) -> None:
+    async with stage(new_nats) as s:
+        s.rooms.room(ROOM, "p1", table="t1")
+        s.tables.open(ROOM)
+        async with s.phone() as phone:
+            await phone.hello(s.rooms.token(ROOM, "p1"))
+            await phone.move(1)
+            await phone.answered(1)
+        assert [c.kind for c in s.engine.commands] == [pb.COMMAND_KIND_MOVE]
