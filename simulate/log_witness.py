@@ -20,6 +20,7 @@ from nats.js.api import ConsumerConfig, DeliverPolicy
 from games.registry import GAMES
 from servicekit import bus
 from services.engine import records
+from simulate.differences import differences
 from simulate.findings import Findings
 from wire import client_out as out
 from wire import subjects
@@ -146,7 +147,7 @@ def judge(
         if key[:2] == (seat, tab):
             found.check(LOGGED, False, f"{room}: the log decides move {key[2]} of seat {seat} twice")
     shown = log.replayed(seat if seat in log.seats else None)
-    found.check(REPLAYED, shown == view, f"{room} seat {seat}: {view} on screen, {shown} in the log")
+    found.check(REPLAYED, shown == view, f"{room} seat {seat}: {differences(view, shown, ('screen', 'log'))}")
 
 
 __all__ = ["LogWitness", "NatsError", "RoomLog", "judge"]

@@ -8,6 +8,7 @@ import uuid
 from dataclasses import dataclass
 from random import Random
 
+from simulate.differences import differences
 from simulate.door import Door
 from simulate.findings import Findings
 from simulate.log_witness import LogWitness, judge
@@ -16,6 +17,7 @@ from simulate.player import Player
 from simulate.tv import Tv
 from wire import client_in
 
+SIDES = ("screen", "engine")
 SAME_VIEW = "every client's view equals the engine's"
 
 
@@ -143,7 +145,7 @@ class TableRun:
                 where = f"{self.room} seat {kept.seat}"
                 for what in ("view", "table", "seq", "you"):
                     a, b = getattr(kept, what), getattr(fresh, what)
-                    self._found.check(SAME_VIEW, a == b, f"{where}, {what}: {a} on screen, {b} at the engine")
+                    self._found.check(SAME_VIEW, a == b, f"{where}, {what}{differences(a, b, SIDES)}")
             await self._compare_tv()
             if witness is not None:
                 await self._compare_log(witness)
@@ -161,7 +163,7 @@ class TableRun:
             seq = fresh.screen.seq
             await self._tv.until(lambda tv: tv.screen.seq == seq)
             a, b = self._tv.screen.view, fresh.screen.view
-            self._found.check(SAME_VIEW, a == b, f"{self.room} TV: {a} on screen, {b} at the engine")
+            self._found.check(SAME_VIEW, a == b, f"{self.room} TV{differences(a, b, SIDES)}")
         finally:
             await fresh.stop()
 
