@@ -65,14 +65,18 @@ class WebSettings(Settings):
 class Site:
     """Where this service is for the outside, judged by settings and the request."""
 
-    def __init__(self, settings: WebSettings) -> None:
+    def __init__(self, settings: WebSettings, *, players_port: int | None = None) -> None:
+        """`players_port`: where players go, for a service that listens elsewhere itself."""
         self._settings = settings
+        self._players_port = players_port
         self._trusted = [ipaddress.ip_network(n.strip()) for n in settings.trusted_proxies.split(",") if n.strip()]
 
     def public_url(self, request: HTTPConnection) -> str:
         """Without a slash at its end."""
         if self._settings.public_url:
             return self._settings.public_url.rstrip("/")
+        if self._players_port is not None and not self._settings.watch_url.startswith("/"):
+            return self._on_port(request, self._players_port)
         return f"{self._scheme(request)}://{self._host(request)}"
 
     def watch_url(self, request: HTTPConnection) -> str:
@@ -82,9 +86,7 @@ class Site:
             return self.public_url(request) + url
         if url:
             return url if urlsplit(url).path else f"{url}/watch"
-        name = urlsplit(f"//{self._host(request)}").hostname or "localhost"
-        name = f"[{name}]" if ":" in name else name
-        return f"{self._scheme(request)}://{name}:{self._settings.watch_port}/watch"
+        return f"{self._on_port(request, self._settings.watch_port)}/watch"
 
     def config(self, request: HTTPConnection) -> dict[str, str]:
         return {
@@ -120,6 +122,12 @@ class Site:
             if known.netloc and (there.scheme, there.netloc) == (known.scheme, known.netloc):
                 return True
         return not self._settings.public_url and _at_home(there.hostname or "")
+
+    def _on_port(self, request: HTTPConnection, port: int) -> str:
+        """The host that was asked, on another of our ports."""
+        name = urlsplit(f"//{self._host(request)}").hostname or "localhost"
+        name = f"[{name}]" if ":" in name else name
+        return f"{self._scheme(request)}://{name}:{port}"
 
     def _host(self, request: HTTPConnection) -> str:
         host = request.headers.get("host", "")

@@ -35,7 +35,7 @@ class Watch:
         self.registry: CollectorRegistry = self._metrics.registry
         self.port = settings.watch_port
         """The TVs' port; the real one once started."""
-        self._site = web.Site(settings)
+        self._site = web.Site(settings, players_port=settings.port)
         self._opening = AddressLimit(settings.tvs_per_minute)
         self._nc: bus.Bus | None = None
         self._parts: Parts | None = None
