@@ -11,6 +11,12 @@ import msgspec
 import pytest
 
 from games.snatch_solitaire import messages as game
+from games.snatch_solitaire.game import GAME
+from servicekit import seat, sockets
+from services.gateway import place, player
+from services.gateway.settings import GatewaySettings
+from services.rooms import room
+from services.watch import tv
 from wire import client_in, client_out
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -87,7 +93,7 @@ def test_every_refusal_that_the_rules_and_the_table_can_give_is_explained() -> N
         code
         for f in sources
         if not f.name.startswith("test_")
-        for code in re.findall(r"Refus(?:al|ed)\(\s*\"(\w+)\"", f.read_text(encoding="utf-8"))
+        for code in re.findall(r"\bRefus(?:al|ed)\(\s*\"(\w+)\"", f.read_text(encoding="utf-8"))
     }
     assert codes_under("Refusals") == given
 
@@ -98,6 +104,39 @@ def test_every_error_code_is_explained() -> None:
 
 
 def test_the_limits_and_the_version_are_the_servers_own() -> None:
+    defaults = {name: field.default for name, field in GatewaySettings.model_fields.items()}
+    rows = dict(re.findall(r"^\| ([^|]+) \| ([^|]+) \|", TEXT.split("\n## Limits\n", 1)[1], re.M))
+    moves = defaults["moves_per_second"]
+    assert rows["a message, an HTTP body"] == f"{client_in.MAX_BYTES} bytes"
+    assert rows["time until `hello` or `watch`"] == f"{defaults['hello_timeout']:.0f} s"
+    assert rows["moves of a socket"] == f"{moves} a second, {2 * moves} in a burst"
+    assert rows["lobby requests and pings"] == (
+        f"{player.ACTS_PER_SECOND:.0f} a second, {player.ACTS_BURST:.0f} in a burst;"
+        f" a TV's pings {tv.PINGS_PER_SECOND:.0f} a second"
+    )
+    assert rows["moves without an answer"] == f"{seat.MAX_UNANSWERED}; {place.MAX_EARLY} before the first snapshot"
+    assert rows["messages that can't be read"] == f"{player.MAX_BAD} a socket, a TV's {tv.MAX_BAD}"
+    assert rows["what waits to be sent to a socket"] == (
+        f"{sockets.MAX_QUEUED} messages or {sockets.MAX_QUEUED_BYTES // 1024} KB"
+    )
+    assert rows["people in a room"] == f"{room.MAX_PEOPLE}, of them {room.MAX_BOTS} bots; {GAME.spec.max_seats} play"
+    assert rows["rooms hosted from one address"] == (
+        f"{defaults['create_per_minute']} a minute; joins and looks {defaults['join_per_minute']}"
+    )
     assert f"at most {client_in.MAX_BYTES} bytes" in TEXT
     assert client_in.VERSION == client_out.VERSION == 1
     assert "Version 1." in TEXT
+
+
+def test_every_close_code_is_explained() -> None:
+    used = {
+        sockets.TOO_BIG,
+        sockets.SLOW,
+        sockets.TAKEN_OVER,
+        sockets.NO_ROOM,
+        sockets.REMOVED,
+        sockets.BAD_HELLO,
+        sockets.POLICY,
+    }
+    section = TEXT.split("\n## Close codes\n", 1)[1].split("\n## ", 1)[0]
+    assert used <= {int(code) for row in re.findall(r"^\| ([\d, ]+) \|", section, re.M) for code in row.split(",")}
