@@ -18,8 +18,8 @@ from stack.data import DataFolder
 from stack.layout import Layout
 from stack.log_files import LogFile
 
-GRACE = {0: 0.9, 1: 0.4, 2: 0.4, 3: 0.8, 4: 0.3, 5: 0.4}
-"""Seconds that each stage has to end; together under 3 s.  What is quicker waits for nobody."""
+ENDED_BY = {0: 0.9, 1: 1.3, 2: 1.7, 3: 2.4, 4: 2.6, 5: 2.8}
+"""Seconds after which each stage must have ended: what an earlier one leaves over, a later one has."""
 
 
 class Screen(Protocol):
@@ -158,9 +158,10 @@ class Stack:
         self._stopping.set()
         if self.children:
             self.screen.say("ending …")
+        began = time.monotonic()
         for stage in sorted({c.part.stage for c in self.children}):
-            at_this = [c for c in self.children if c.part.stage == stage]
-            await asyncio.gather(*(c.stop(GRACE[stage]) for c in at_this))
+            grace = max(0.1, began + ENDED_BY[stage] - time.monotonic())
+            await asyncio.gather(*(c.stop(grace) for c in self.children if c.part.stage == stage))
         self.data.remove_state()
         slow = [f"{c.part.name} {c.why}" for c in self.children if c.why.startswith("did not end")]
         self.screen.say("ended" + (f" ({', '.join(slow)}: killed)" if slow else ""))

@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from pydantic import AliasChoices
 from pydantic.fields import FieldInfo
 
 from servicekit.settings import Settings
+from stack.data import ROOT
 from stack.layout import KINDS
 
 HEAD = """\
@@ -29,16 +31,14 @@ STACK = [
 ]
 
 
-def settings_of(kind: str) -> type[Settings]:
-    """The settings class of a service."""
+ALL = Settings.model_fields
+
+
+def settings_of(kind: str) -> list[type[Settings]]:
+    """The settings classes of a service: its own, and those of its tools."""
     module = importlib.import_module(f"services.{kind}.settings")
-    found = [
-        c
-        for _, c in inspect.getmembers(module, inspect.isclass)
-        if issubclass(c, Settings) and c.__module__ == module.__name__
-    ]
-    (only,) = found
-    return only
+    classes = (c for _, c in inspect.getmembers(module, inspect.isclass))
+    return [c for c in classes if issubclass(c, Settings) and c.__module__ == module.__name__]
 
 
 def variable(name: str, field: FieldInfo, prefix: str) -> str:
@@ -56,6 +56,8 @@ def default(field: FieldInfo) -> str:
     value: Any = field.default
     if value == "":
         return "–"
+    if isinstance(value, Path) and value.is_relative_to(ROOT):
+        value = value.relative_to(ROOT)
     return f"`{value}`"
 
 
@@ -66,17 +68,30 @@ def kind_of_value(field: FieldInfo) -> str:
 
 
 def rows() -> Iterator[tuple[str, str, str, str]]:
-    seen: dict[str, tuple[list[str], str, str]] = {}
-    for kind in KINDS:
-        settings = settings_of(kind)
+    """Variable, readers, default, what it is: sorted, each variable once."""
+    found: dict[str, dict[str, list[str]]] = {}
+    defaults: dict[str, str] = {}
+    every = [(kind, c) for kind in KINDS for c in settings_of(kind)]
+    redefined = {n for _, c in every for n, f in c.model_fields.items() if n in ALL and not _inherited(n, f)}
+    for kind, settings in every:
         prefix = str(settings.model_config.get("env_prefix", ""))
+        reader = "set-up" if settings.__name__.startswith("Setup") else kind
         for name, field in settings.model_fields.items():
+            if name in redefined and _inherited(name, field):
+                continue  # only those who say more of it read it
             key = variable(name, field, prefix)
-            readers, _, _ = seen.setdefault(key, ([], default(field), (field.description or "") + kind_of_value(field)))
-            readers.append(kind)
-    for key, (readers, value, what) in sorted(seen.items()):
-        yield key, "all" if len(readers) == len(KINDS) else ", ".join(readers), value, what
+            defaults[key] = default(field)
+            what = (field.description or "") + kind_of_value(field)
+            found.setdefault(key, {}).setdefault(what, []).append(reader)
+    for key, words in sorted(found.items()):
+        who = [reader for readers in words.values() for reader in readers]
+        names = "all" if set(KINDS) <= set(who) else ", ".join(who)
+        yield key, names, defaults[key], " · ".join(words)
     yield from STACK
+
+
+def _inherited(name: str, field: FieldInfo) -> bool:
+    return name in ALL and field.description == ALL[name].description
 
 
 def markdown() -> str:
