@@ -76,6 +76,8 @@ class TwinEngine(engine_pb2_grpc.EngineServiceServicer):
         self.epoch = 1
         self.addr = ""
         self.owns: set[int] = set()
+        self.heard = 0
+        """Commands that came, swallowed ones too."""
         self.commands: list[pb.Command] = []
         """Every move that came, decided or not."""
         self.detached: list[tuple[str, int, int]] = []
@@ -85,6 +87,8 @@ class TwinEngine(engine_pb2_grpc.EngineServiceServicer):
         """So many frames to come are numbered and never published."""
         self.deaf = False
         """Commands are swallowed."""
+        self.drop_ids: set[int] = set()
+        """Moves with these ids are lost on their way, once each."""
         self.hold_attach: asyncio.Event | None = None
         self.something = asyncio.Condition()
         self._server: grpc.aio.Server | None = None
@@ -257,10 +261,14 @@ class TwinEngine(engine_pb2_grpc.EngineServiceServicer):
         def reply(kind: pb.ReplyKind.ValueType, id: int, body: bytes = b"") -> pb.Reply:
             return pb.Reply(room=command.room, seat=command.seat, session=command.session, id=id, kind=kind, body=body)
 
+        self.heard += 1
         if self.deaf:
             return None
         if command.kind == pb.COMMAND_KIND_DETACH:
             self.detached.append((command.room, command.seat, command.session))
+            return None
+        if command.id in self.drop_ids:
+            self.drop_ids.remove(command.id)
             return None
         self.commands.append(command)
         if partition_of(command.room) not in self.owns:

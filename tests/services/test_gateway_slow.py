@@ -1,0 +1,109 @@
+"""A socket that stops reading is closed with 1013; nobody else slows down, and memory stays bounded."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from servicekit import sockets
+from tests.servers import NatsServer
+from tests.services.slow_phone import SlowPhone
+from tests.services.stage import ROOM, Stage, stage
+from tests.services.twin_engine import TwinTable
+from wire import client_out
+
+New = Callable[[], NatsServer]
+BIG = client_out.Step(ev=["x" * 8000])
+
+
+@pytest.fixture
+def closes(monkeypatch: pytest.MonkeyPatch) -> asyncio.Queue[tuple[int, int]]:
+    """(code, most bytes ever queued) of every socket that the server closes."""
+    told: asyncio.Queue[tuple[int, int]] = asyncio.Queue()
+    most: dict[int, int] = {}
+    send, close = sockets.Socket.send, sockets.Socket.close
+
+    def watched_send(self: sockets.Socket, body: bytes) -> None:
+        send(self, body)
+        most[id(self)] = max(most.get(id(self), 0), self.queued_bytes)
+
+    def watched_close(self: sockets.Socket, code: int, reason: str = "") -> None:
+        if not self.closing:
+            told.put_nowait((code, most.get(id(self), 0)))
+        close(self, code, reason)
+
+    monkeypatch.setattr(sockets.Socket, "send", watched_send)
+    monkeypatch.setattr(sockets.Socket, "close", watched_close)
+    return told
+
+
+async def tell_until(s: Stage, table: TwinTable, done: Callable[[], bool]) -> int:
+    for told in range(4000):
+        await s.engine.tell_table(table, [BIG])
+        if done():
+            return told + 1
+    raise AssertionError("the slow one was never closed")
+
+
+async def test_a_phone_that_stops_reading_is_closed_and_the_others_get_every_frame(
+    new_nats: New, closes: asyncio.Queue[tuple[int, int]]
+) -> None:
+    async with stage(new_nats) as s:
+        s.rooms.room(ROOM, "p1", "p2", table="t1")
+        table = s.tables.open(ROOM)
+        slow = SlowPhone(s.gateway.port, "/ws")
+        async with s.phone() as phone:
+            await phone.hello(s.rooms.token(ROOM, "p1"))
+            await phone.until("snapshot")
+            await slow.start({"t": "hello", "v": 1, "token": s.rooms.token(ROOM, "p2"), "tab": 1})
+            await s.engine.until(lambda: s.engine.attaches == 2)
+
+            async def read() -> None:
+                while phone.seen[-1].get("n", 0) < 1 or not closes.qsize():
+                    await phone.next()
+
+            reading = asyncio.create_task(read())
+            told = await tell_until(s, table, lambda: bool(closes.qsize()))
+            code, most = closes.get_nowait()
+            assert code == 1013
+            assert most <= sockets.MAX_QUEUED_BYTES
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+            await phone.until("table", n=told) if phone.seen[-1].get("n") != told else None
+            numbers = [m["n"] for m in phone.seen if m["t"] == "table"]
+            assert numbers == list(range(1, told + 1))
+            await s.engine.until(lambda: (ROOM, 1, 1) in s.engine.detached)
+        slow.stop()
+
+
+async def test_a_tv_that_stops_reading_is_closed_and_the_others_get_every_frame(
+    new_nats: New, closes: asyncio.Queue[tuple[int, int]]
+) -> None:
+    async with stage(new_nats, watch=True) as s:
+        s.rooms.room(ROOM, "p1", table="t1")
+        table = s.tables.open(ROOM)
+        slow = SlowPhone(s.watch.port, "/tv")
+        async with s.tv() as tv:
+            await tv.send({"t": "watch", "v": 1, "room": ROOM})
+            await tv.until("snapshot")
+            await slow.start({"t": "watch", "v": 1, "room": ROOM})
+            await s.engine.until(lambda: s.engine.views == 2)
+
+            async def read() -> None:
+                while True:
+                    await tv.next()
+
+            reading = asyncio.create_task(read())
+            told = await tell_until(s, table, lambda: bool(closes.qsize()))
+            code, most = closes.get_nowait()
+            assert code == 1013
+            assert most <= sockets.MAX_QUEUED_BYTES
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+            if tv.seen[-1].get("n") != told:
+                await tv.until("table", n=told)
+            assert [m["n"] for m in tv.seen if m["t"] == "table"] == list(range(1, told + 1))
+        assert (await slow.rest()).startswith(b"\x81")
+        slow.stop()
