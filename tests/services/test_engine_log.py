@@ -1,0 +1,169 @@
+"""Engines on a real NATS: what was told is in the log, and comes back from it whoever serves."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+
+from generated.snatch.engine.v1 import engine_pb2 as pb
+from services.engine.claims import ranking
+from tests.servers import NatsServer
+from tests.services.engine_stack import Driver, EngineStack, bots_table, until
+from wire.places import PARTITIONS
+
+ROOM = "BCDFG"
+
+
+@pytest.fixture
+async def stack(new_nats: Callable[[], NatsServer]) -> AsyncIterator[EngineStack]:
+    stack = await EngineStack(new_nats().url).begin()
+    yield stack
+    await stack.end()
+
+
+async def live_hand(stack: EngineStack, room: str = ROOM) -> Driver:
+    """A hand against a bot that stands still."""
+    await stack.engines.open_table(bots_table(room))
+    ann = Driver(stack, room, "p0")
+    await ann.attach()
+    assert await ann.move("deal") is None
+    await ann.event("live")
+    return ann
+
+
+async def test_every_answered_move_is_in_the_log_once_and_the_refused_ones_too(stack: EngineStack) -> None:
+    await stack.start("one")
+    ann = await live_hand(stack)
+    for t in ("turn", "undo", "undo", "turn", "turn", "pause", "turn", "resume") * 5:
+        ann.send(t)
+    await ann.hear(lambda: ann.decided == ann.last and len(ann.answers) == ann.last)
+    steps = [step for record in await stack.log(ROOM) for chunk in record.chunks for step in chunk.steps]
+    logged = [(step.id, step.no.code if step.no else None) for step in steps if step.id is not None]
+    assert logged == sorted(ann.answers.items())
+    assert {"nothing_to_undo", "paused", None} == set(ann.answers.values())
+
+
+async def test_an_engine_that_ends_in_mid_hand_leaves_all_to_the_next_one(stack: EngineStack) -> None:
+    await stack.start("one")
+    ann = await live_hand(stack)
+    for t in ("turn", "undo", "undo", "turn"):
+        await ann.move(t)
+    before, answers = stack.state(ROOM), dict(ann.answers)
+    await stack.stop("one")
+    await stack.start("two")
+    await until(lambda: stack.serving(ROOM) is not None, "the next engine serves the room")
+    assert stack.state(ROOM) == before
+    again = pb.Command(room=ROOM, seat=0, session=ann.session, id=4, kind=pb.COMMAND_KIND_MOVE)
+    [reply] = await stack.raw(ROOM, again)
+    assert (reply.kind, reply.id) == (pb.REPLY_KIND_ANSWERED, 4)
+    assert json.loads(reply.body) == {"t": "answer", "id": 4, "no": {"code": "nothing_to_undo"}}
+    assert answers[4] == "nothing_to_undo"
+    assert await ann.move("turn") is None
+
+
+async def test_the_same_engine_started_again_goes_on_and_room_time_too(stack: EngineStack) -> None:
+    await stack.start("one")
+    ann = await live_hand(stack)
+    first = (await stack.engines.view(pb.ViewRequest(room=ROOM))).snapshot
+    await stack.stop("one")
+    await stack.start("one")
+    second = (await stack.engines.view(pb.ViewRequest(room=ROOM))).snapshot
+    assert second.epoch > first.epoch
+    assert second.table_number == first.table_number
+    assert await ann.move("turn") is None
+
+
+async def test_a_second_engine_gets_its_share_while_a_hand_goes_on(stack: EngineStack) -> None:
+    one = await stack.start("one")
+    ann = await live_hand(stack)
+    two = await stack.start("two")
+    share = {p for p in range(PARTITIONS) if ranking(p, {"one", "two"})[0] == "two"}
+    assert 16 <= len(share) <= 48
+
+    def settled() -> bool:
+        assert one.hall is not None
+        assert two.hall is not None
+        of_two = {owner.number for owner in two.hall.owners()}
+        return of_two == share and len(one.hall.owners()) == PARTITIONS - len(share)
+
+    moves = 0
+    while not settled():
+        assert await ann.move("turn") is None
+        moves += 1
+        await asyncio.sleep(0.02)
+    assert await ann.move("turn") is None
+    assert sorted(ann.answers) == list(range(1, ann.last + 1))
+    assert await two.ready() is None
+
+
+async def test_a_killed_engine_s_partitions_are_taken_over_and_nothing_told_is_lost(stack: EngineStack) -> None:
+    environment = {**os.environ, "NATS_URL": stack.url, "SNATCH_INSTANCE": "doomed", "SNATCH_LOG_FORMAT": "json"}
+    doomed = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "services.engine", env=environment, stderr=asyncio.subprocess.DEVNULL
+    )
+    try:
+        ann = await live_hand(stack)
+        for _ in range(10):
+            await ann.move("turn")
+        survivor = await stack.start("survivor")
+        assert survivor.hall is not None
+        told = dict(ann.answers)
+        for _ in range(20):
+            ann.send("turn")
+        doomed.send_signal(signal.SIGKILL)
+        await ann.hear(lambda: ann.decided == ann.last)
+        await until(lambda: survivor.hall is not None and len(survivor.hall.owners()) == PARTITIONS, "all taken over")
+    finally:
+        if doomed.returncode is None:
+            doomed.kill()
+        await doomed.wait()
+    steps = [step for record in await stack.log(ROOM) for chunk in record.chunks for step in chunk.steps]
+    logged = [step.id for step in steps if step.id is not None]
+    assert logged == list(range(1, ann.last + 1))
+    assert set(told.items()) <= {(s.id, s.no.code if s.no else None) for s in steps if s.id is not None}
+
+
+async def test_an_engine_rides_out_a_nats_that_goes_away(new_nats: Callable[[], NatsServer]) -> None:
+    server = new_nats()
+    stack = await EngineStack(server.url).begin()
+    try:
+        await stack.start("one")
+        ann = await live_hand(stack)
+        await ann.move("turn")
+        server.stop()
+        ids = [ann.send("turn") for _ in range(3)]
+        server.start()
+        await ann.hear(lambda: ann.decided >= ids[-1])
+        steps = [step for record in await stack.log(ROOM) for chunk in record.chunks for step in chunk.steps]
+        assert [s.id for s in steps if s.id is not None] == list(range(1, ann.last + 1))
+    finally:
+        await stack.end()
+
+
+async def test_an_engine_waits_for_set_up_and_makes_no_stream_itself(new_nats: Callable[[], NatsServer]) -> None:
+    from servicekit import bus
+    from services.engine.app import Engine
+    from services.engine.settings import EngineSettings, SetupSettings
+    from services.engine.setup import set_up
+
+    server = new_nats()
+    engine = Engine(EngineSettings(nats_url=server.url, instance="early"))
+    starting = asyncio.create_task(engine.start())
+    nc = await bus.connect(server.url, "test")
+    try:
+        await until(lambda: engine.hall is not None, "the engine is at its log")
+        assert await engine.ready() is not None
+        assert await nc.jetstream().streams_info() == []
+        await set_up(SetupSettings(nats_url=server.url))
+        await starting
+        await until(lambda: engine.hall is not None and len(engine.hall.owners()) == PARTITIONS, "all claimed")
+    finally:
+        starting.cancel()
+        await engine.stop()
+        await nc.close()
