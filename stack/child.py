@@ -56,6 +56,7 @@ class Child:
         self.restarts = 0
         self.was_ready = False
         self.hopeless = False
+        self.killed = False
         self._changed = changed
         self._process: asyncio.subprocess.Process | None = None
         self._keeper: asyncio.Task[None] | None = None
@@ -134,22 +135,38 @@ class Child:
             else:
                 os.kill(self.pid, number)
 
-    async def stop(self, grace: float) -> None:
-        """SIGTERM, and SIGKILL after `grace` seconds."""
+    def ask_to_end(self) -> None:
+        """SIGTERM, and no start any more."""
         self._ending = True
+        if self.pid is not None:
+            self.signal(signal.SIGTERM)
+        elif self._keeper is not None:
+            self._keeper.cancel()
+
+    async def ended(self, patience: float) -> bool:
+        """Whether it has ended, within so many seconds."""
+        if self._keeper is not None:
+            done, _ = await asyncio.wait({self._keeper}, timeout=max(0.0, patience))
+            if not done:
+                return False
+            self._keeper = None
+        self._is("stopped", self.why if self.killed else "")
+        return True
+
+    async def kill(self) -> None:
+        """SIGKILL, to all that it started too."""
         if self._keeper is None:
             return
-        if self.pid is None:
-            self._keeper.cancel()
-        else:
-            self.signal(signal.SIGTERM)
-        done, _ = await asyncio.wait({self._keeper}, timeout=grace)
-        if not done:
-            self.signal(signal.SIGKILL)
-            await asyncio.wait({self._keeper}, timeout=1)
-            self._is("stopped", f"did not end within {grace:.1f} s")
-        self._keeper = None
-        self._is("stopped", self.why if not done else "")
+        self.killed = True
+        self.why = "had to be killed"
+        self.signal(signal.SIGKILL)
+        await self.ended(1)
+
+    async def stop(self, grace: float) -> None:
+        """SIGTERM, and SIGKILL after `grace` seconds."""
+        self.ask_to_end()
+        if not await self.ended(grace):
+            await self.kill()
 
 
 def described(code: int) -> str:

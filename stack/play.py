@@ -12,14 +12,16 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
-from stack import probes
+from stack import probes, servers
 from stack.child import Child, Part
 from stack.data import DataFolder
 from stack.layout import Layout
 from stack.log_files import LogFile
 
-ENDED_BY = {0: 0.9, 1: 1.3, 2: 1.7, 3: 2.4, 4: 2.6, 5: 2.8}
-"""Seconds after which each stage must have ended: what an earlier one leaves over, a later one has."""
+SERVICES_END, SERVERS_END = 2.2, 2.7
+"""Seconds after which what is left of them is killed."""
+HEAD_START = {0: 0.5, 1: 0.3, 2: 0.3, 4: 0.2}
+"""Seconds that a stage has for itself before the next one is asked to end too, if it takes so long."""
 
 
 class Screen(Protocol):
@@ -159,12 +161,24 @@ class Stack:
         if self.children:
             self.screen.say("ending …")
         began = time.monotonic()
-        for stage in sorted({c.part.stage for c in self.children}):
-            grace = max(0.1, began + ENDED_BY[stage] - time.monotonic())
-            await asyncio.gather(*(c.stop(grace) for c in self.children if c.part.stage == stage))
+        services = [c for c in self.children if c.part.stage < servers.FIRST_STAGE]
+        await self._end_these(services, began + SERVICES_END)
+        await self._end_these([c for c in self.children if c not in services], began + SERVERS_END)
         self.data.remove_state()
-        slow = [f"{c.part.name} {c.why}" for c in self.children if c.why.startswith("did not end")]
-        self.screen.say("ended" + (f" ({', '.join(slow)}: killed)" if slow else ""))
+        killed = ", ".join(c.part.name for c in self.children if c.killed)
+        self.screen.say(f"ended ({killed} had to be killed)" if killed else "ended")
+
+    async def _end_these(self, children: Sequence[Child], until: float) -> None:
+        """Stage by stage; what has not ended by then (monotonic) is killed."""
+        for stage in sorted({c.part.stage for c in children}):
+            at_this = [c for c in children if c.part.stage == stage]
+            for child in at_this:
+                child.ask_to_end()
+            head_start = HEAD_START.get(stage, until - time.monotonic())
+            await asyncio.gather(*(c.ended(head_start) for c in at_this))
+        left = until - time.monotonic()
+        done = await asyncio.gather(*(c.ended(left) for c in children))
+        await asyncio.gather(*(c.kill() for c, ended in zip(children, done, strict=True) if not ended))
 
     # ---- told to others ----------------------------------------------------
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from stack import probes
 from stack.child import Part
 
-LAST_STAGE = 5
+FIRST_STAGE, LAST_STAGE = 4, 5
+"""Valkey ends before NATS, and both after all services."""
 
 NATS_CONFIG = """\
 # Written by `snatch play`; changes are lost.
@@ -79,6 +80,6 @@ def valkey(folder: Path, port: int) -> Part:
         kind="valkey",
         command=command,
         probe=probes.redis(port),
-        stage=LAST_STAGE - 1,
+        stage=FIRST_STAGE,
         ports={"redis": port},
     )
