@@ -34,6 +34,8 @@ export interface SessionPorts extends LinkPorts {
   url: string
   /** Put the room into the address bar, or take it out. */
   address(room: string | null): void
+  /** Load the page anew: the servers are newer than it. */
+  reload(): void
 }
 
 export function pagePorts(): SessionPorts {
@@ -46,6 +48,7 @@ export function pagePorts(): SessionPorts {
     ),
     url: `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws`,
     address: (room) => history.replaceState(null, '', room ? `/r/${room}` : '/'),
+    reload: () => location.reload(),
   }
 }
 
@@ -133,6 +136,9 @@ export class Session {
   #reqs = 0
   #asked = new Map<number, Asked>()
   #leaving: (() => void) | null = null
+  /** The servers' build when this page first met them. */
+  #build: string | null = null
+  #outdated = false
 
   constructor(ports: SessionPorts = pagePorts()) {
     this.#ports = ports
@@ -347,6 +353,9 @@ export class Session {
     switch (message.t) {
       case 'welcome':
         if (message.player) this.player = message.player
+        this.#build ??= message.build
+        this.#outdated = message.build !== this.#build
+        this.#renew()
         if (this.status !== 'waiting') this.status = 'open'
         return
       case 'lobby':
@@ -453,6 +462,16 @@ export class Session {
         return
     }
     this.table = table
+    this.#renew()
+  }
+
+  /** A page that is older than the servers loads itself anew, but never in a hand. */
+  #renew(): void {
+    const phase = this.table?.phase
+    if (this.#outdated && phase !== 'live' && phase !== 'countdown' && phase !== 'dealing') {
+      this.#outdated = false
+      this.#ports.reload()
+    }
   }
 
   #settled(id: number, no: No | null): void {

@@ -77,6 +77,7 @@ export class Twin {
   time = 0
   readonly session: Session
   n = 0
+  reloads = 0
   seq = 10
 
   constructor() {
@@ -93,6 +94,7 @@ export class Twin {
       keep: this.keep,
       url: 'ws://twin/ws',
       address: () => undefined,
+      reload: () => (this.reloads += 1),
     }
     this.session = new Session(ports)
   }
@@ -105,9 +107,9 @@ export class Twin {
   begin(): void {
     this.session.begin('/r/BCDFG')
   }
-  open(): void {
+  open(build = 'x'): void {
     this.socket.onopen?.({})
-    this.socket.say({ t: 'welcome', v: 1, build: 'x', player: 'p0' })
+    this.socket.say({ t: 'welcome', v: 1, build, player: 'p0' })
   }
   connect(answered = 0, view: View = hand()): void {
     this.open()

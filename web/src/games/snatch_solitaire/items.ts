@@ -22,6 +22,8 @@ export interface Item extends Point {
   flying: boolean
   /** How large, of an own card's size. */
   scale: number
+  /** How much of its height the next card leaves to be seen, 0 to 1. */
+  bare: number
 }
 
 export interface Middle {
@@ -32,11 +34,11 @@ export interface Middle {
 export function items(mine: Mine, flights: readonly Flight[], l: Layout, middle: Middle): Item[] {
   const all: Item[] = []
   const seen = new Set<string>()
-  const put = (item: Omit<Item, 'flying' | 'scale'> & Partial<Item>): void => {
+  const put = (item: Omit<Item, 'flying' | 'scale' | 'bare'> & Partial<Item>): void => {
     // An element per card, whatever happens: a doubled key would break the page.
     if (seen.has(item.key)) return
     seen.add(item.key)
-    all.push({ flying: false, scale: 1, ...item })
+    all.push({ flying: false, scale: 1, bare: 1, ...item })
   }
 
   flights.forEach((flight, i) => {
@@ -50,7 +52,7 @@ export function items(mine: Mine, flights: readonly Flight[], l: Layout, middle:
     pile.forEach((card, i) => {
       const top = i === pile.length - 1
       const spot: Spot = { at: 'work', pile: index, index: i }
-      put({ key: card, card, x: at.x, y: at.y + step * i, z: 10 + i, spot, testid: top ? `work-${index}` : null })
+      put({ key: card, card, x: at.x, y: at.y + step * i, z: 10 + i, spot, testid: top ? `work-${index}` : null, bare: top ? 1 : step / l.ch })
     })
   })
   const shown = mine.turned.slice(-2)
