@@ -6,8 +6,9 @@ import asyncio
 
 from servicekit import logs
 
+from .changes import Busy
 from .engine import EngineAway
-from .lobbies import Busy, Lobbies
+from .lobbies import Lobbies
 from .metrics import RoomsMetrics
 from .room import BadRoom, LobbyError
 from .store import Store, StoreAway

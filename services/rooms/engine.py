@@ -10,21 +10,16 @@ import msgspec
 
 from generated.snatch.engine.v1 import engine_pb2 as pb
 from servicekit.engines import EngineAway, EngineRefusal, Engines
+from wire.client_out import TableView
 
 from .room import Player
+from .table import Live, Seated
 
-__all__ = ["EngineAway", "EngineTables", "Live", "Refused", "Tables"]
+__all__ = ["EngineAway", "EngineTables", "Refused", "Tables"]
 
 
 class Refused(Exception):
     """The engine won't open such a table: an unknown game, too many members."""
-
-
-class Live(msgspec.Struct, frozen=True):
-    """A table that is there, and the player who is its host."""
-
-    table: str
-    host: str
 
 
 class Tables(Protocol):
@@ -38,7 +33,7 @@ class Tables(Protocol):
         ...
 
     async def look(self, room: str, table: str) -> Live | None:
-        """None: there is no such table any more.  Raises EngineAway."""
+        """None: there is no such table any more.  `table` "": whatever is live.  Raises EngineAway."""
         ...
 
     async def close(self, room: str, table: str, why: str) -> None:
@@ -46,21 +41,10 @@ class Tables(Protocol):
         ...
 
 
-class _Member(msgspec.Struct):
-    seat: int
-    player: str
-
-
-class _Table(msgspec.Struct):
-    table: str
-    host: int
-    members: list[_Member]
-
-
 class _Glance(msgspec.Struct):
     """What rooms reads of a snapshot."""
 
-    table: _Table
+    table: TableView
 
 
 class EngineTables:
@@ -91,7 +75,7 @@ class EngineTables:
             raise EngineAway(str(refusal)) from refusal
         seen = msgspec.json.decode(answer.snapshot.body, type=_Glance).table
         host = next((m.player for m in seen.members if m.seat == seen.host), "")
-        return Live(seen.table, host)
+        return Live(seen.table, host, tuple(Seated(m.player, m.name, m.colour, m.bot, m.left) for m in seen.members))
 
     async def close(self, room: str, table: str, why: str) -> None:
         try:

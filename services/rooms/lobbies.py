@@ -1,25 +1,19 @@
-"""Lobbies as they are asked for: read, changed by the pure rules, written, told.
-
-A change is read, made and written under compare-and-set, from the start again when
-another worker wrote first; what the lobby then shows is published once the write is in.
-"""
+"""Lobbies as they are asked for: by players, by engines' news, and by the passing of time."""
 
 from __future__ import annotations
 
-import asyncio
-import random
 import secrets
-from collections.abc import Awaitable, Callable
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import msgspec
 
 from servicekit import logs
 from servicekit.tokens import BadToken, Claims, Tokens
-from wire import client_in, client_out, frames, subjects
+from wire import client_in, client_out
 from wire.places import new_code, tidy_code
 
 from . import lobby, presence, table
+from .changes import TRIES, Busy, Changes, Publish
 from .engine import EngineAway, Refused, Tables
 from .metrics import RoomsMetrics
 from .room import LobbyError, Room, Seen, Times, shown
@@ -28,11 +22,7 @@ from .store import Store
 MAX_REQUEST = 64
 MAX_ACT = 4096
 MAX_SOCKET = 64
-TRIES = 64
 
-T = TypeVar("T")
-Publish = Callable[[str, bytes], Awaitable[None]]
-"""Subject and bytes, towards NATS; doesn't wait for anybody and doesn't fail."""
 _acts: msgspec.json.Decoder[client_in.LobbyAct] = msgspec.json.Decoder(client_in.LobbyAct)
 
 
@@ -44,16 +34,13 @@ class Seat(NamedTuple):
     token: str
 
 
-class Busy(Exception):
-    """Others wrote this room first, again and again."""
-
-
 class Lobbies:
     def __init__(
         self, store: Store, tokens: Tokens, tables: Tables, publish: Publish, times: Times, metrics: RoomsMetrics
     ) -> None:
         self._store, self._tokens, self._tables = store, tokens, tables
-        self._publish, self._times, self._metrics = publish, times, metrics
+        self._times, self._metrics = times, metrics
+        self._rooms = Changes(store, tables, publish, times, metrics)
         self._log = logs.logger(__name__)
 
     # ---- asked by players ----------------------------------------------------
@@ -95,15 +82,13 @@ class Lobbies:
                 )
             return Seat(code, player.player, self._tokens.sign(code, room.birth, player.player))
 
-        return (await self._change(code, come_in))[1]
+        return (await self._rooms.change(code, come_in, claims))[1]
 
     async def look(self, typed_code: str, token: str) -> tuple[client_out.Lobby, str]:
         """The lobby as it is, and whose token it was ("" without one)."""
         claims = self._claims(token) if token else None
         code = claims.room if claims is not None and not typed_code else _code(typed_code)
-        seen = await self._store.read(code)
-        if seen is None:
-            raise LobbyError("no_room")
+        seen = await self._rooms.read(code, claims)
         if claims is None:
             return shown(seen.room), ""
         if claims.room != code:
@@ -129,7 +114,7 @@ class Lobbies:
             _member(room, claims)
             lobby.act(room, claims.player, do, bot, now, self._times)
 
-        return shown((await self._change(claims.room, make))[0])
+        return shown((await self._rooms.change(claims.room, make, claims))[0])
 
     async def presence(self, token: str, socket: str, here: bool) -> None:
         """A socket of this player is open, or closed."""
@@ -144,7 +129,7 @@ class Lobbies:
             else:
                 presence.gone(room, claims.player, socket, now)
 
-        await self._change(claims.room, make)
+        await self._rooms.change(claims.room, make, claims if here else None)
 
     # ---- the table -------------------------------------------------------------
 
@@ -158,9 +143,9 @@ class Lobbies:
             opening = table.open_with(room, claims.player, new, game, now)
             return opening.table if opening is not None else None
 
-        room, asked = await self._change(claims.room, begin)
+        room, asked = await self._rooms.change(claims.room, begin, claims)
         if asked is None and not await self._there(room):
-            room, asked = await self._change(claims.room, begin)
+            room, asked = await self._rooms.change(claims.room, begin)
         if asked is None:
             return shown(room)
         try:
@@ -168,10 +153,10 @@ class Lobbies:
         except (EngineAway, Refused) as error:
             self._metrics.table_asked_for(type(error).__name__)
             self._log.warning("a table could not be opened", room=room.room, table=asked, why=str(error))
-            await self._change(room.room, lambda room, _: table.not_opened(room, asked))
+            await self._rooms.change(room.room, lambda room, _: table.not_opened(room, asked))
             raise LobbyError("engine_away" if isinstance(error, EngineAway) else "unknown") from error
         self._metrics.table_asked_for("opened" if live == asked else "was_live")
-        room, _ = await self._change(room.room, lambda room, now: table.opened(room, asked, live, now))
+        room, _ = await self._rooms.change(room.room, lambda room, now: table.opened(room, asked, live, now))
         return shown(room)
 
     async def _there(self, room: Room) -> bool:
@@ -188,15 +173,15 @@ class Lobbies:
         if live is None:
             await self.table_closed(code, name, "", "lost")
         else:
-            await self._change(code, lambda room, now: table.seen(room, name, live.host, now))
+            await self._rooms.change(code, lambda room, now: table.seen(room, name, live.host, now))
         return live is not None
 
     async def table_closed(self, code: str, name: str, host: str, why: str) -> None:
         self._metrics.table_closed(why if why in ("host_left", "expired", "lost") else "other")
-        await self._change(code, lambda room, now: table.closed(room, name, host, why, now, self._times))
+        await self._rooms.change(code, lambda room, now: table.closed(room, name, host, why, now, self._times))
 
     async def table_host(self, code: str, name: str, host: str) -> None:
-        await self._change(code, lambda room, _: table.host_is(room, name, host))
+        await self._rooms.change(code, lambda room, _: table.host_is(room, name, host))
 
     async def table_left(self, code: str, name: str, player: str) -> None:
         """Gone from the table by the × or the grace: off the list, until a new socket brings them back.
@@ -208,7 +193,7 @@ class Lobbies:
             if room.table == name and room.host != player:
                 lobby.leave(room, player, now, self._times)
 
-        await self._change(code, make)
+        await self._rooms.change(code, make)
 
     async def table_back(self, code: str, name: str, player: str) -> None:
         """Somebody who had left the table plays on: back on the list, if they left that too."""
@@ -217,7 +202,7 @@ class Lobbies:
             if room.table == name and any(p.player == player for p in room.left):
                 lobby.come_back(room, player, "", now, self._times)
 
-        await self._change(code, make)
+        await self._rooms.change(code, make)
 
     # ---- time --------------------------------------------------------------------
 
@@ -233,7 +218,7 @@ class Lobbies:
             return
         if room.table is not None and seen.now - room.checked >= self._times.check:
             await self._check(code, room.table)
-        await self._change(code, lambda room, now: presence.sweep(room, now, self._times), soonest=1000)
+        await self._rooms.change(code, lambda room, now: presence.sweep(room, now, self._times), soonest=1000)
 
     async def _expire(self, seen: Seen) -> None:
         room = seen.room
@@ -244,40 +229,7 @@ class Lobbies:
             self._metrics.room_expired()
             self._log.info("a room is gone: nobody was in it", room=room.room)
             # TVs may still show it.
-            await self._tell(client_out.Lobby(room=room.room, rev=room.rev + 1, host="", players=[]))
-
-    # ---- writing -------------------------------------------------------------------
-
-    async def _change(self, code: str, make: Callable[[Room, int], T], soonest: int = 0) -> tuple[Room, T]:
-        """`make` changes the room in place, or raises and nothing is written.
-
-        `soonest`: ms before which the room won't be due again.
-        """
-        for attempt in range(TRIES):
-            seen = await self._store.read(code)
-            if seen is None:
-                raise LobbyError("no_room")
-            room, before, host = seen.room, shown(seen.room), seen.room.host
-            result = make(room, seen.now)
-            shows = shown(room) != before
-            if shows:
-                room.rev += 1
-            room.write = secrets.token_hex(6)
-            due = max(presence.due_at(room, self._times), seen.now + soonest)
-            if await self._store.write(seen.raw, room, due):
-                if shows:
-                    await self._tell(shown(room))
-                if room.host != host and room.table is None:
-                    self._metrics.host_passed()
-                return room, result
-            self._metrics.write_conflicted()
-            await asyncio.sleep(random.uniform(0, 0.002) * min(attempt, 10))
-        raise Busy
-
-    async def _tell(self, lobby: client_out.Lobby) -> None:
-        body = msgspec.json.encode(lobby)
-        await self._publish(subjects.lobby(lobby.room), frames.pack(frames.LOBBY, 0, lobby.rev, (), body))
-        self._metrics.lobby_published()
+            await self._rooms.tell(client_out.Lobby(room=room.room, rev=room.rev + 1, host="", players=[]))
 
     def _claims(self, token: str) -> Claims:
         try:

@@ -18,7 +18,8 @@ from nats.aio.subscription import Subscription
 from servicekit import logs
 from wire import subjects
 
-from .lobbies import Busy, Lobbies
+from .changes import Busy
+from .lobbies import Lobbies
 from .metrics import RoomsMetrics
 from .room import BadRoom, LobbyError
 from .store import StoreAway

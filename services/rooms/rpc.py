@@ -13,7 +13,9 @@ from generated.snatch.rooms.v1 import rooms_pb2 as pb
 from generated.snatch.rooms.v1 import rooms_pb2_grpc
 from servicekit import logs
 
-from .lobbies import Busy, Lobbies
+from .changes import Busy
+from .engine import EngineAway
+from .lobbies import Lobbies
 from .metrics import RoomsMetrics
 from .room import BadRoom, LobbyError
 from .store import StoreAway
@@ -88,8 +90,8 @@ class RoomsServicer(rooms_pb2_grpc.RoomsServiceServicer):
             result = await answer()
         except LobbyError as error:
             code = error.code
-        except (StoreAway, Busy):
-            # The store says once that Redis is away.
+        except (StoreAway, Busy, EngineAway):
+            # The store says once that Redis is away.  Without its engine a room may only seem to be gone.
             code = "lobby_away"
         except BadRoom:
             code = "bad_room"

@@ -6,8 +6,30 @@ asks for the same table.
 
 from __future__ import annotations
 
+import msgspec
+
+from wire.client_out import Level
+
 from .presence import settle_host
-from .room import LobbyError, Opening, Room, Times
+from .room import VERSION, LobbyError, Opening, Player, Room, Times
+
+
+class Seated(msgspec.Struct, frozen=True):
+    """A member of a table, as rooms may list one."""
+
+    player: str
+    name: str
+    colour: int
+    bot: Level | None = None
+    left: bool = False
+
+
+class Live(msgspec.Struct, frozen=True):
+    """A table that is there, the player who is its host, and everyone at it."""
+
+    table: str
+    host: str
+    members: tuple[Seated, ...] = ()
 
 
 def open_with(room: Room, player: str, table: str, game: str, now: int) -> Opening | None:
@@ -64,3 +86,26 @@ def host_is(room: Room, table: str, host: str) -> None:
     who = room.find(host)
     if room.table == table and who is not None and who.human:
         room.host = host
+
+
+def revived(code: str, birth: str, live: Live, now: int) -> Room:
+    """A room that Redis lost while its table was played, listed anew from the table.
+
+    `rev` begins above all that the lost one can have shown, so that screens take it.
+    """
+    everyone = [
+        Player(player=m.player, name=m.name, colour=m.colour, bot=m.bot, joined=now, away=now) for m in live.members
+    ]
+    gone = {m.player for m in live.members if m.left and m.player != live.host}
+    return Room(
+        v=VERSION,
+        room=code,
+        birth=birth,
+        host=live.host,
+        players=[p for p in everyone if p.player not in gone],
+        left=[p for p in everyone if p.player in gone],
+        made=now,
+        rev=now // 1000,
+        table=live.table,
+        checked=now,
+    )

@@ -14,9 +14,10 @@ from nats.aio.client import Client
 from generated.snatch.rooms.v1 import rooms_pb2 as pb
 from generated.snatch.rooms.v1.rooms_pb2_grpc import RoomsServiceStub
 from services.rooms.app import Rooms
-from services.rooms.engine import EngineAway, Live, Refused
+from services.rooms.engine import EngineAway, Refused
 from services.rooms.room import Player
 from services.rooms.settings import RoomsSettings
+from services.rooms.table import Live, Seated
 from wire import client_in, client_out, frames, subjects
 
 SECRET = "a secret for the tests"
@@ -43,7 +44,8 @@ class TwinTables:
         if game != "snatch_solitaire":
             raise Refused(game)
         if room not in self.live:
-            self.live[room] = Live(table, host)
+            seated = tuple(Seated(m.player, m.name, m.colour, m.bot) for m in members)
+            self.live[room] = Live(table, host, seated)
             self.opened.append((room, table, [m.player for m in members]))
         return self.live[room].table
 
@@ -51,7 +53,7 @@ class TwinTables:
         if self.away:
             raise EngineAway("the twin is away")
         live = self.live.get(room)
-        return live if live is not None and live.table == table else None
+        return live if live is not None and table in ("", live.table) else None
 
     async def close(self, room: str, table: str, why: str) -> None:
         if self.away:

@@ -433,6 +433,35 @@ async def test_news_heard_while_redis_is_away_is_kept(
         await heard.until(lambda lobby: lobby.notice == "host_left")
 
 
+async def test_a_room_that_redis_lost_is_listed_again_from_its_live_table(
+    nats_url: str, new_redis: Callable[[], Any], nc: bus.Bus, tables: TwinTables
+) -> None:
+    server = new_redis()
+    async with rooms_worker(nats_url, server.url, tables) as one:
+        ann, other = await one.client.create(), await one.client.create("Other")
+        bo = await one.client.join(ann.room, "Bo")
+        await one.client.act(ann.token, ask.StartTable())
+        before = await one.client.lobby(ann.room)
+        server.stop()
+        server.start()
+        heard = await LobbyFrames().listen(nc, ann.room)
+        # Who only knows the code, or has no seat at the table, can't say which room it was.
+        missing = ("NOT_FOUND", "no_room")
+        assert await refusal(one.client.join(ann.room, "Cy")) == missing
+        stranger = Tokens(SECRET).sign(ann.room, "x", "stranger")
+        assert await refusal(one.client.here(stranger)) == missing
+        assert await refusal(one.client.here(other.token)) == missing
+        tables.away = True
+        assert await refusal(one.client.here(bo.token)) == ("UNAVAILABLE", "lobby_away")
+        tables.away = False
+        await asyncio.gather(one.client.here(ann.token), one.client.here(bo.token))
+        again = await heard.until(lambda lobby: all(p.present for p in lobby.players))
+        assert (again.host, again.table, again.rev > before.rev) == (before.host, before.table, True)
+        assert [(p.player, p.name, p.colour) for p in again.players] == [
+            (p.player, p.name, p.colour) for p in before.players
+        ]
+
+
 @pytest.mark.parametrize("secret", [None, "", "fifteen letters"])
 def test_a_secret_that_is_missing_or_short_is_refused_at_start(
     secret: str | None, monkeypatch: pytest.MonkeyPatch
