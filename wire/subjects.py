@@ -62,6 +62,12 @@ TABLE_NEWS = "news.table"
 """From engines, for one of the rooms workers: a table closed, a member left, the host changed."""
 ROOMS_QUEUE = "rooms"
 
+CALLERS_BEAT = "callers.beat"
+"""From each process that attached players, every second: its id, and `gone` when it stops.
+
+When it is silent for long, its sockets closed without a word: engines detach its players.
+"""
+
 BOTS_WANTED = "bots.wanted"
 """From engines, for one of the bot workers: this seat wants a driver."""
 BOTS_QUEUE = "bots"

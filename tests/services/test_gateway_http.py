@@ -180,7 +180,7 @@ async def test_config_says_where_things_are(new_nats: New) -> None:
         assert config["public_url"] == "https://play.example"
         assert config["watch_url"] == "https://play.example/watch"
     async with stage(new_nats) as s, s.http() as http:
-        config = (await http.get("/config.json", headers={"host": "evil example\r"})).json()
+        config = (await http.get("/config.json", headers={"host": "evil<example>"})).json()
         assert "evil" not in json.dumps(config)
 
 
