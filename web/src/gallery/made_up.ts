@@ -16,7 +16,7 @@ export function members(n: number, bots: number): Member[] {
     bot: seat >= n - bots ? LEVELS[seat % 3]! : null,
     playing: true,
     present: seat !== 3,
-    left: false,
+    left: seat === 4,
   }))
 }
 
