@@ -10,18 +10,21 @@ from __future__ import annotations
 
 import asyncio
 import math
+import secrets
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Protocol, TypeVar
 
 import grpc
 import msgspec
+import nats.errors
 from nats.aio.client import Client
 
 from generated.snatch.engine.v1 import engine_pb2 as pb
-from servicekit import logs
+from servicekit import logs, rpc
 from servicekit.engine_link import EngineLink
 from servicekit.placement import Placement
+from wire import subjects
 from wire.places import partition_of
 
 ANSWER_WITHIN = 0.5
@@ -29,7 +32,8 @@ ANSWER_WITHIN = 0.5
 TRY_TIMEOUT = 2.0
 NOT_OWNER_PAUSE = 0.05
 SWEEP = 0.1
-DETACH_KEPT = 5.0
+DETACH_KEPT = 30.0
+BEAT = 1.0
 LINK_IDLE = 300.0
 
 R = TypeVar("R")
@@ -92,6 +96,10 @@ class Engines:
 
     def __init__(self, nc: Client, name: str, *, timeout: float = 5.0) -> None:
         self.timeout = timeout
+        self.caller = f"{name[:40]}-{secrets.token_hex(4)}"
+        """Under this name players are attached, until it is silent for long."""
+        self._nc = nc
+        self._beat_at = math.inf
         self.counts = Counts()
         self.placement = Placement(nc, self._on_placement)
         self._links: dict[str, EngineLink] = {}
@@ -112,6 +120,8 @@ class Engines:
         """What is queued goes out first, if an engine takes it within a moment."""
         if self._pump is not None:
             await self._drain(0.5)
+            if self._beat_at < math.inf:
+                await self._beat(gone=True)
             self._pump.cancel()
             await asyncio.gather(self._pump, return_exceptions=True)
             self._pump = None
@@ -131,7 +141,12 @@ class Engines:
 
     async def attach(self, request: pb.AttachRequest, timeout: float | None = None) -> pb.AttachResponse:
         """Asked again, it grows the session again: only the last answer counts.  Raises EngineRefusal or EngineAway."""
-        return await self._ask(request.room, lambda link, t: link.stub.Attach(request, timeout=t), timeout)
+        self._beat_at = min(self._beat_at, 0.0)
+        return await self._ask(
+            request.room,
+            lambda link, t: link.stub.Attach(request, timeout=t, metadata=((rpc.CALLER, self.caller),)),
+            timeout,
+        )
 
     async def view(self, request: pb.ViewRequest, timeout: float | None = None) -> pb.ViewResponse:
         """Raises EngineRefusal (`no_table`, `taken_over`) or EngineAway."""
@@ -293,8 +308,19 @@ class Engines:
             try:
                 self._sweep(loop.time())
                 await self._flush(loop.time())
+                if loop.time() >= self._beat_at:
+                    self._beat_at = loop.time() + BEAT
+                    await self._beat()
             except Exception:
                 self._log.exception("engines pump")
+
+    async def _beat(self, *, gone: bool = False) -> None:
+        if not self._nc.is_connected:
+            return
+        try:
+            await self._nc.publish(subjects.CALLERS_BEAT, msgspec.json.encode({"caller": self.caller, "gone": gone}))
+        except nats.errors.Error:
+            return
 
     def _sweep(self, now: float) -> None:
         for talker in list(self._talkers.values()):

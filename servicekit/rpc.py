@@ -10,6 +10,9 @@ from typing import Any
 
 import grpc
 
+CALLER = "snatch-caller"
+"""Metadata of Attach: the process whose socket the player is on, as in `callers.beat`."""
+
 MAX_MESSAGE = 8 * 1024 * 1024
 
 CHANNEL_OPTIONS: list[tuple[str, Any]] = [

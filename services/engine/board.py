@@ -51,7 +51,8 @@ class Board:
 
     async def start(self) -> None:
         """Raises StreamAway when there is no bucket: set-up makes it, never an engine."""
-        self._subscription = await self._bus.subscribe(subjects.OWN_REPUBLISH, cb=self._hear)
+        if self._subscription is None:
+            self._subscription = await self._bus.subscribe(subjects.OWN_REPUBLISH, cb=self._hear)
         await self.read_all()
 
     async def stop(self) -> None:

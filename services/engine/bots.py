@@ -54,7 +54,8 @@ class BotSeats:
         self._subscription: Subscription | None = None
 
     async def start(self) -> None:
-        self._subscription = await self._bus.subscribe(subjects.BOTS_BEAT, cb=self._beat)
+        if self._subscription is None:
+            self._subscription = await self._bus.subscribe(subjects.BOTS_BEAT, cb=self._beat)
 
     async def stop(self) -> None:
         if self._subscription is not None and not self._bus.is_closed:

@@ -10,6 +10,7 @@ from servicekit.bus import Bus
 from services.engine.beacons import Beacons
 from services.engine.board import Board, Lease
 from services.engine.bots import BotSeats
+from services.engine.callers import Callers
 from services.engine.claims import STABLE, Claims, Placed, ranking, to_hand_over
 from services.engine.dealing import Deals
 from services.engine.items import DealItem
@@ -49,6 +50,7 @@ class Hall:
         self.keeper = Keeper(bus, self.board, name, lease, metrics, self._look, self._name_taken)
         self.beacons = Beacons(bus, metrics)
         self.bots = BotSeats(bus, metrics)
+        self.callers = Callers(bus)
         self.deals = deals
         self.resigned = False
         """Another process took this engine's name: serve nothing any more."""
@@ -87,6 +89,7 @@ class Hall:
     async def start(self) -> None:
         """Raises StreamAway when NATS has no log or bucket, or doesn't answer."""
         await self.bots.start()
+        await self.callers.start()
         await self.board.start()
         await self.keeper.start()
         self._ticker = asyncio.create_task(self._tick(), name="engine-ticker")
@@ -111,6 +114,7 @@ class Hall:
             await asyncio.gather(self._ticker, return_exceptions=True)
         await self.keeper.stop()
         await self.board.stop()
+        await self.callers.stop()
         await self.bots.stop()
 
     # ---- Floor ----
@@ -221,5 +225,6 @@ class Hall:
             try:
                 await self.beacons.tick()
                 await self.bots.tick()
+                self.callers.look(self.owners())
             except Exception:
-                self._log.exception("a fault in beacons or bots")
+                self._log.exception("a fault beside the tables")

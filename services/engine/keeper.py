@@ -67,7 +67,8 @@ class Keeper:
 
     async def start(self) -> None:
         """Take the name and begin.  Raises StreamAway."""
-        self._alive_sub = await self._bus.subscribe(subjects.engine_alive(self._name), cb=self._answer)
+        if self._alive_sub is None:
+            self._alive_sub = await self._bus.subscribe(subjects.engine_alive(self._name), cb=self._answer)
         _, self._revision = await self._board.lease(self._name)
         await self._renew()
         self._task = asyncio.create_task(self._run(), name="lease")

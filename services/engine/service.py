@@ -10,15 +10,13 @@ import grpc
 
 from generated.snatch.engine.v1 import engine_pb2 as pb
 from generated.snatch.engine.v1.engine_pb2_grpc import EngineServiceServicer
-from servicekit import logs
+from servicekit import logs, rpc
 from services.engine.hall import Hall
 from services.engine.items import Call, CallRefused, CommandItem, NotOwner
 from services.engine.metrics import EngineMetrics
 from wire.places import partition_of
 
 CALL_WITHIN = 5.0
-CALLER = "snatch-caller"
-"""Metadata: who calls, the same on Attach and on the command stream."""
 
 Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -143,6 +141,6 @@ class EngineService(EngineServiceServicer):
 
 def _caller(context: Context) -> str:
     for key, value in context.invocation_metadata() or ():
-        if key == CALLER and isinstance(value, str):
+        if key == rpc.CALLER and isinstance(value, str):
             return value[:64]
     return ""

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import grpc
 import pytest
-
 from generated.snatch.engine.v1 import engine_pb2 as pb
 from generated.snatch.engine.v1.engine_pb2_grpc import EngineServiceStub
+
 from servicekit import rpc
+from services.engine import callers
 from tests.servers import NatsServer
 from tests.services.engine_stack import Driver, EngineStack, bots_table, until
 from wire import subjects
@@ -287,6 +288,21 @@ async def test_a_silent_worker_s_seat_is_offered_again(stack: EngineStack, stub:
     await stack.nc.subscribe(subjects.BOTS_WANTED, cb=hear)
     async with asyncio.timeout(10):
         await offers.get()
+
+
+async def test_players_of_a_gateway_that_is_silent_are_detached(
+    stack: EngineStack, stub: EngineServiceAsyncStub, ann: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(callers, "SILENT", 0.6)
+    request = pb.AttachRequest(room=ROOM, table="t1", player="p9", name="Bo", tab=1)
+    await stub.Attach(request, metadata=((rpc.CALLER, "a-gateway-that-is-killed"),))
+    await ann.hear(lambda: {"t": "presence", "seat": 2, "present": False} in ann.events)
+    await stub.Attach(request, metadata=((rpc.CALLER, "another"),))
+    for _ in range(10):
+        await stack.nc.publish(subjects.CALLERS_BEAT, b'{"caller":"another"}')
+        await asyncio.sleep(0.1)
+    seen = [e for e in ann.events if e["t"] == "presence" and e["seat"] == 2]
+    assert [e["present"] for e in seen] == [True, False, True]
 
 
 async def test_closing_by_call_tells_the_table_and_rooms(stack: EngineStack, ann: Driver) -> None:
