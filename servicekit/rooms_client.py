@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, TypeVar
 
@@ -65,7 +66,7 @@ class RoomsClient:
         return await self._ask(lambda stub, t: stub.GetLobby(request, timeout=t))
 
     async def act(self, token: str, act: bytes) -> pb.ActResponse:
-        request = pb.ActRequest(token=token, act=act)
+        request = pb.ActRequest(token=token, act=act, request_id=secrets.token_hex(8))
         # A start waits for an engine to open the table.
         return await self._ask(lambda stub, t: stub.Act(request, timeout=t), timeout=self.timeout * 3)
 

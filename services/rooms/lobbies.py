@@ -98,8 +98,8 @@ class Lobbies:
             raise LobbyError("removed")
         return shown(seen.room), claims.player
 
-    async def act(self, token: str, body: bytes) -> client_out.Lobby:
-        claims = self._claims(token)
+    async def act(self, token: str, body: bytes, request: str) -> client_out.Lobby:
+        claims, request = self._claims(token), _request(request)
         if len(body) > MAX_ACT:
             raise LobbyError("unknown")
         try:
@@ -111,8 +111,12 @@ class Lobbies:
         bot = _id("b")
 
         def make(room: Room, now: int) -> None:
+            if isinstance(do, client_in.LeaveRoom):
+                _same_room(room, claims)
+                lobby.leave(room, claims.player, now, self._times)
+                return
             _member(room, claims)
-            lobby.act(room, claims.player, do, bot, now, self._times)
+            lobby.act_once(room, claims.player, do, bot, request, now, self._times)
 
         return shown((await self._rooms.change(claims.room, make, claims))[0])
 

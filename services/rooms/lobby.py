@@ -19,6 +19,7 @@ from .room import COLOURS, MAX_BOTS, MAX_PEOPLE, VERSION, LobbyError, Player, Ro
 MAX_TYPED = 64
 MAX_LEFT = 32
 MAX_REMOVED = 256
+MAX_ACTS = 8
 BOT_NAMES = ("Ada", "Bix", "Cleo", "Dot", "Eddy", "Fay", "Gus", "Hal", "Ivy", "Juno", "Kit", "Lux", "Milo", "Nell")
 
 
@@ -129,6 +130,18 @@ def leave(room: Room, player: str, now: int, times: Times) -> None:
         here.away = now
         room.left = [*room.left, here][-MAX_LEFT:]
     settle_host(room, now, times)
+
+
+def act_once(
+    room: Room, player: str, do: client_in.LobbyAct, bot_id: str, request: str, now: int, times: Times
+) -> None:
+    """As `act`, but nothing when this very request was done before."""
+    me = room.find(player)
+    if me is None or not request:
+        act(room, player, do, bot_id, now, times)
+    elif request not in me.acts:
+        act(room, player, do, bot_id, now, times)
+        me.acts = [*me.acts, request][-MAX_ACTS:]
 
 
 def act(room: Room, player: str, do: client_in.LobbyAct, bot_id: str, now: int, times: Times) -> None:

@@ -54,6 +54,8 @@ class Player(msgspec.Struct, omit_defaults=True):
     joined: int = 0
     request: str = ""
     """The join that made this player, so that its repetition makes no other."""
+    acts: list[str] = []
+    """Request ids of the latest acts, so that a repeated call does nothing more."""
     sockets: dict[str, int] = {}
     """Open sockets, each with when it was last heard of.  Present: there is one."""
     since: int = 0

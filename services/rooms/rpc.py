@@ -68,7 +68,7 @@ class RoomsServicer(rooms_pb2_grpc.RoomsServiceServicer):
 
     async def Act(self, request: pb.ActRequest, context: Any) -> pb.ActResponse:  # noqa: N802
         async def answer() -> pb.ActResponse:
-            lobby = await self._lobbies.act(request.token, request.act)
+            lobby = await self._lobbies.act(request.token, request.act, request.request_id)
             return pb.ActResponse(lobby=msgspec.json.encode(lobby))
 
         return await self._answered("act", answer, context)

@@ -85,9 +85,9 @@ class RoomsClient:
         answer = await self.stub.GetLobby(pb.GetLobbyRequest(room=room, token=token))
         return msgspec.json.decode(answer.lobby, type=client_out.Lobby)
 
-    async def act(self, token: str, do: client_in.LobbyAct | bytes) -> client_out.Lobby:
+    async def act(self, token: str, do: client_in.LobbyAct | bytes, request: str = "") -> client_out.Lobby:
         body = do if isinstance(do, bytes) else msgspec.json.encode(do)
-        answer = await self.stub.Act(pb.ActRequest(token=token, act=body))
+        answer = await self.stub.Act(pb.ActRequest(token=token, act=body, request_id=request))
         return msgspec.json.decode(answer.lobby, type=client_out.Lobby)
 
     async def here(self, token: str, socket: str = "s1") -> None:

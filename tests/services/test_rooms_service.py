@@ -90,6 +90,13 @@ async def test_join_tapped_twice_within_an_instant_seats_one(one: Worker) -> Non
     assert [p.name for p in (await one.client.lobby(ann.room)).players] == ["Ann", "Bo"]
 
 
+async def test_an_act_whose_call_is_sent_again_is_done_once(one: Worker) -> None:
+    ann = await one.client.create()
+    await asyncio.gather(*(one.client.act(ann.token, ask.AddBot(), "the same call") for _ in range(4)))
+    await one.client.act(ann.token, ask.AddBot(), "another call")
+    assert [p.bot for p in (await one.client.lobby(ann.room)).players] == [None, "medium", "medium"]
+
+
 async def test_two_people_with_the_same_request_id_are_two_players(one: Worker) -> None:
     ann = await one.client.create()
     bo = await one.client.join(ann.room, "Bo", request="1")
@@ -119,6 +126,8 @@ async def test_a_token_brings_its_player_back(one: Worker) -> None:
     ann = await one.client.create()
     bo = await one.client.join(ann.room, "Bo")
     await one.client.act(bo.token, ask.LeaveRoom())
+    await one.client.act(bo.token, ask.LeaveRoom())
+    assert [p.name for p in (await one.client.lobby(ann.room)).players] == ["Ann"]
     back = await one.client.join(ann.room, token=bo.token)
     assert back.player == bo.player
     assert [p.name for p in (await one.client.lobby(ann.room)).players] == ["Ann", "Bo"]
