@@ -50,7 +50,8 @@ async def connect(
             await on_error(e)
 
     async def disconnected() -> None:
-        log.warning("nats is away")
+        if not nc.is_closed:  # closing is no news
+            log.warning("nats is away")
         if on_disconnect is not None:
             await on_disconnect()
 
