@@ -25,6 +25,8 @@ export interface LinkPorts {
   now(): number
   /** 0 to 1. */
   random(): number
+  /** The page is in the background, where timers come late and their silence proves nothing. */
+  hidden(): boolean
 }
 
 export interface LinkListener {
@@ -55,6 +57,7 @@ export const browserPorts: LinkPorts = {
   open: (url) => new WebSocket(url),
   now: () => performance.now(),
   random: () => Math.random(),
+  hidden: () => document.hidden,
 }
 
 export class Link {
@@ -161,6 +164,7 @@ export class Link {
   #within(ms: number): void {
     if (this.#deadline) clearTimeout(this.#deadline)
     this.#deadline = setTimeout(() => {
+      if (this.#opened && this.ports.hidden()) return this.#within(SILENCE)
       this.#drop(4000)
       this.#clear()
       if (this.#running) this.#again()

@@ -83,6 +83,7 @@ export class News {
         break
       case 'closed':
         if (event.why === 'host_left') this.announce(t.hostLeft)
+        else this.toast(en.errors.no_table)
         break
       case 'live':
       case 'hand_ended':

@@ -9,6 +9,7 @@ import { remembered, showAhead, type Before, type Flight } from '../games/snatch
 import { apply, nothing } from '../games/snatch_solitaire/apply'
 import { en } from '../messages/en'
 import { ActError, createRoom, errorOf, joinRoom, tidyCode, type Entry, type Fetch } from './api'
+import { Ends } from './ends.svelte'
 import { Keep, storeOr } from './keep'
 import { browserPorts, Link, type LinkPorts } from './link'
 import { News, type Banner, type Flash, type Toast } from './news.svelte'
@@ -99,7 +100,12 @@ export class Session {
   /** Milliseconds to the gateway and back, the last ping's; null before the first. */
   latency = $state<number | null>(null)
   /** `performance.now()` at which the countdown ends or the standings follow, or null. */
-  ends = $state<number | null>(null)
+  get ends(): number | null {
+    return this.#ends.at
+  }
+  set ends(at: number | null) {
+    this.#ends.at = at
+  }
   /** A room code in the page's address, for home. */
   invited = $state<string | null>(null)
 
@@ -126,6 +132,7 @@ export class Session {
   }
 
   #ports: SessionPorts
+  #ends: Ends
   #link: Link | null = null
   #token = ''
   #confirmed: View | null = null
@@ -142,6 +149,7 @@ export class Session {
 
   constructor(ports: SessionPorts = pagePorts()) {
     this.#ports = ports
+    this.#ends = new Ends(ports.now)
   }
 
   memberOf(seat: number): Member | null {
@@ -279,7 +287,7 @@ export class Session {
     this.#confirmed = null
     this.#before = null
     this.seq = 0
-    this.ends = null
+    this.#ends.in(null)
     this.#outbox = new Outbox()
   }
 
@@ -359,7 +367,6 @@ export class Session {
         if (this.status !== 'waiting') this.status = 'open'
         return
       case 'lobby':
-        if (this.lobby && message.rev < this.lobby.rev) return
         this.lobby = message
         // While its frames come, the table itself says when it closes; a lobby may be a moment behind.
         if (message.table == null && this.table && !this.#live) this.#dropTable()
@@ -402,7 +409,8 @@ export class Session {
     this.#confirmed = asView(snapshot.view)
     this.#before = null
     this.status = 'open'
-    this.ends = snapshot.table.countdown == null ? null : this.#ports.now() + snapshot.table.countdown
+    this.#ends.in(snapshot.table.countdown)
+    if (snapshot.table.paused_by != null) this.#ends.hold()
     const again = this.#outbox.rebase(snapshot.answered ?? 0, this.#ports.now(), fresh)
     this.#live = true
     again.forEach((p) => this.#send(p))
@@ -450,11 +458,17 @@ export class Session {
         break
       case 'countdown':
       case 'scores':
-        this.ends = event.ms ? this.#ports.now() + event.ms : null
+        this.#ends.in(event.ms)
+        break
+      case 'paused':
+        this.#ends.hold()
+        break
+      case 'resumed':
+        this.#ends.go()
         break
       case 'live':
       case 'standings':
-        this.ends = null
+        this.#ends.in(null)
         break
       case 'closed':
         this.#leaving?.()

@@ -45,6 +45,18 @@ describe('coming in', () => {
   })
 })
 
+test('a countdown that is held keeps what it had left', () => {
+  twin.begin()
+  twin.connect()
+  twin.table([{ t: 'countdown', hand: 2, ms: 3000 }])
+  twin.time = 1000
+  twin.table([{ t: 'paused', by: -1 }])
+  expect(twin.session.ends).toBeNull()
+  twin.time = 9000
+  twin.table([{ t: 'resumed', by: -1 }])
+  expect(twin.session.ends).toBe(11_000)
+})
+
 describe('moves and their answers', () => {
   beforeEach(() => {
     twin.begin()
@@ -173,6 +185,17 @@ describe('a socket that drops', () => {
     vi.advanceTimersByTime(200)
     expect(twin.session.status).toBe('reconnecting')
     expect(twin.sockets[0]?.closed).toBe(4000)
+  })
+
+  test('is not given up for its silence while the page is in the background (case 13)', () => {
+    twin.hidden = true
+    vi.advanceTimersByTime(120_000)
+    expect(twin.session.status).toBe('open')
+    expect(twin.sockets).toHaveLength(1)
+    twin.hidden = false
+    twin.session.wake()
+    vi.advanceTimersByTime(2600)
+    expect(twin.session.status).toBe('reconnecting')
   })
 
   test('moves without an answer are sent again, those that the snapshot covers are not (case 19)', () => {

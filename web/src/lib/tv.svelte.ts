@@ -2,6 +2,7 @@
 import { apply, nothing } from '../games/snatch_solitaire/apply'
 import { en } from '../messages/en'
 import { tidyCode } from './api'
+import { Ends } from './ends.svelte'
 import { browserPorts, Link, type LinkPorts } from './link'
 import { News, type Banner, type Flash, type Toast } from './news.svelte'
 import { isTableEvent, reduceTable } from './reduce'
@@ -32,7 +33,12 @@ export class TvSession {
   table = $state.raw<TableView | null>(null)
   view = $state.raw<View | null>(null)
   /** `performance.now()` at which the countdown ends or the standings follow, or null. */
-  ends = $state<number | null>(null)
+  get ends(): number | null {
+    return this.#ends.at
+  }
+  set ends(at: number | null) {
+    this.#ends.at = at
+  }
 
   readonly news = new News()
   get toasts(): Toast[] {
@@ -46,10 +52,12 @@ export class TvSession {
   }
 
   #ports: TvPorts
+  #ends: Ends
   #link: Link | null = null
 
   constructor(ports: TvPorts = pagePorts()) {
     this.#ports = ports
+    this.#ends = new Ends(ports.now)
   }
 
   memberOf(seat: number): Member | null {
@@ -94,7 +102,7 @@ export class TvSession {
     this.#link?.stop()
     this.#link = null
     this.lobby = this.table = this.view = this.room = null
-    this.ends = null
+    this.#ends.in(null)
     this.status = 'ask'
   }
 
@@ -120,7 +128,8 @@ export class TvSession {
       case 'snapshot':
         this.table = message.table
         this.view = asView(message.view)
-        this.ends = message.table.countdown == null ? null : this.#ports.now() + message.table.countdown
+        this.#ends.in(message.table.countdown)
+        if (message.table.paused_by != null) this.#ends.hold()
         this.status = 'table'
         return
       case 'table':
@@ -142,7 +151,7 @@ export class TvSession {
 
   #lobby(): void {
     this.table = this.view = null
-    this.ends = null
+    this.#ends.in(null)
     this.status = 'lobby'
   }
 
@@ -157,8 +166,10 @@ export class TvSession {
     this.news.hear(event, table, null)
     if (event.t === 'closed') return this.#lobby()
     if (event.t === 'seated' || event.t === 'setup') this.view = null
-    if (event.t === 'countdown' || event.t === 'scores') this.ends = event.ms ? this.#ports.now() + event.ms : null
-    if (event.t === 'live' || event.t === 'standings') this.ends = null
+    if (event.t === 'countdown' || event.t === 'scores') this.#ends.in(event.ms)
+    if (event.t === 'paused') this.#ends.hold()
+    if (event.t === 'resumed') this.#ends.go()
+    if (event.t === 'live' || event.t === 'standings') this.#ends.in(null)
     this.table = table
   }
 }

@@ -78,6 +78,7 @@ export class Twin {
   readonly session: Session
   n = 0
   reloads = 0
+  hidden = false
   seq = 10
 
   constructor() {
@@ -90,6 +91,7 @@ export class Twin {
       },
       now: () => this.time,
       random: () => 1,
+      hidden: () => this.hidden,
       fetch: () => Promise.reject(new Error('no HTTP here')),
       keep: this.keep,
       url: 'ws://twin/ws',

@@ -116,6 +116,14 @@ describe('moves shown ahead of their answers', () => {
     expect(count(both, 1)).toBe(ALL)
   })
 
+  test('after the undo of a run’s move a part of it moves by itself (case 33)', () => {
+    const runs = { ...base, mine: { ...base.mine!, work: [['Td', '9s', '8h', '7s', '6h'], ['Jc'], ['8d'], []] } }
+    const moved = ahead({ t: 'work', card: 'Td', src: 'work', work: 0, to: 1 })
+    expect(show([moved], runs).view.mine?.work).toEqual([[], ['Jc', 'Td', '9s', '8h', '7s', '6h'], ['8d'], []])
+    const part = ahead({ t: 'work', card: '7s', src: 'work', work: 0, to: 2 })
+    expect(show([moved, ahead({ t: 'undo' }), part], runs).view.mine?.work).toEqual([['Td', '9s', '8h'], ['Jc'], ['8d', '7s', '6h'], []])
+  })
+
   test('a back can’t be played', () => {
     expect(landing(BACK, tops(base, []))).toBeUndefined()
     expect(show([ahead({ t: 'middle', card: BACK, src: 'snatch' })]).flights).toEqual([])
