@@ -151,8 +151,3 @@ class State:
         self.end_offered = False
         self.result: HandResult | None = None
         """Of the last hand, until the next deal."""
-
-    def all_present_stuck(self) -> bool:
-        """Every present seat was told that it is stuck, and there is one."""
-        own = self.own
-        return bool(self.present) and all(own[seat].stuck for seat in self.present)

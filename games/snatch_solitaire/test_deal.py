@@ -15,6 +15,7 @@ from games.snatch_solitaire import deal
 from games.snatch_solitaire.events import Dealt, Deck, SnatchTurn
 from games.snatch_solitaire.game import GAME, SnatchSolitaire
 from games.snatch_solitaire.messages import Options, Turn
+from games.snatch_solitaire.playout import Step
 from games.snatch_solitaire.pool import PAIRS
 from games.snatch_solitaire.state import State
 
@@ -137,6 +138,13 @@ def test_a_deal_with_a_wrong_proof_is_caught() -> None:
     swapped = (Deck(0, good.decks[1].cards), Deck(1, good.decks[0].cards))
     with pytest.raises(deal.Unplayable):
         deal.check(Dealt(decks=swapped, witness=good.witness))
+
+
+def test_no_line_becomes_a_deal_unchecked() -> None:
+    decks = deal.shuffled(1, Random(3))
+    for line in ([], [Step(0, "s", decks[0][1], "m")]):
+        with pytest.raises(deal.Unplayable):
+            deal.checked([0], decks, line)
 
 
 def test_a_proof_that_names_a_card_outside_the_stock_ends() -> None:

@@ -132,6 +132,7 @@ def test_undo_cannot_revive_a_finished_hand() -> None:
     table = playing({ANN: "9d | Th Tc Kd Ks | 4c 6d"})
     table.move(ANN, ToWork("9d", "snatch", 1))
     assert not mine(table).undo
+    assert table.game.view(table.state, ANN) == table.views[ANN]
     for move in (Undo(), Turn(), ToWork("9d", "work", 0, work=1)):
         assert refused(table, move) == "not_live"
 

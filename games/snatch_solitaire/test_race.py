@@ -137,8 +137,10 @@ def test_a_spot_taken_before_the_basis_is_no_news_to_its_sender() -> None:
     table = playing({ANN: "5h 2c | 7s 9s 9c Ts | 3s", BO: "5h 2c | 7s 9s 9c Ts | 3d"}, middle=["4h"])
     basis = table.state.seq
     table.move(ANN, ToMiddle("5h", "snatch"))
-    assert refusal(table, BO, "5h", table.state.seq).code == "no_pile"
-    assert refusal(table, BO, "5h", basis).code == "snatched"
+    taken_at = table.state.middle.piles[1].seqs[-1]
+    assert basis < taken_at
+    assert refusal(table, BO, "5h", taken_at).code == "no_pile"
+    assert refusal(table, BO, "5h", taken_at - 1).code == "snatched"
 
 
 def test_a_basis_that_nobody_can_have_seen_harms_nothing() -> None:

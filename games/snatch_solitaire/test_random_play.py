@@ -15,9 +15,9 @@ from games.playing import Playing
 from games.snatch_solitaire import inspector
 from games.snatch_solitaire.events import Event
 from games.snatch_solitaire.game import GAME
-from games.snatch_solitaire.messages import EndHand, Move, Source, ToMiddle, ToWork, Turn, Undo
+from games.snatch_solitaire.messages import EndHand, HandResult, Move, Score, Source, ToMiddle, ToWork, Turn, Undo
 from games.snatch_solitaire.positions import small_position
-from games.snatch_solitaire.state import State
+from games.snatch_solitaire.state import Own, State, Taken
 
 cards = st.sampled_from([*CODE, "5x", "", "Ås"])
 sources: st.SearchStrategy[Source] = st.sampled_from(["snatch", "turned", "work"])
@@ -152,6 +152,30 @@ def test_the_log_decodes_to_the_events_that_were_encoded() -> None:
     for codec in (msgspec.json, msgspec.msgpack):
         again = codec.decode(codec.encode(table.log), type=list[Event])
         assert again == table.log
+
+
+def test_every_part_of_the_state_survives_dump_and_load() -> None:
+    state = small_position(Random(1))
+    state.length = "to50"
+    state.totals = {0: 17}
+    state.turns, state.hand, state.seq = 4, 3, 99
+    state.present = frozenset({0})
+    state.all_stuck, state.end_offered = True, True
+    state.stuck_at, state.stuck_left = 1234, 567
+    state.own[0].stuck, state.own[0].undo = True, Taken(2, 3, 1)
+    state.result = HandResult(0, [Score(0, 0, 17)])
+    blank = State([0], "one")
+    loaded = GAME.load(GAME.dump(state))
+    for slot in State.__slots__:
+        if slot in ("own", "middle", "seats"):
+            continue
+        assert getattr(state, slot) != getattr(blank, slot), f"{slot} is not tried"
+        assert getattr(loaded, slot) == getattr(state, slot)
+    for slot in Own.__slots__:
+        if slot != "stock":
+            assert getattr(loaded.own[0], slot) == getattr(state.own[0], slot)
+    stocks = [(own.stock.cards, own.stock.shown, own.stock.mask) for own in (loaded.own[0], state.own[0])]
+    assert stocks[0] == stocks[1]
 
 
 def test_load_refuses_what_is_no_state() -> None:

@@ -34,6 +34,12 @@ def test_result_lists_fewest_cards_first_and_equal_ones_by_seat() -> None:
     assert [(line.seat, line.left) for line in result.scores] == [(ANN, 0), (CY, 4), (BO, 7), (5, 7)]
 
 
+def test_result_is_ordered_by_this_hands_cards_not_by_totals() -> None:
+    table = playing({ANN: LAST, BO: left(7), CY: left(4)}, length="to50")
+    table.state.totals = {ANN: 30, BO: 1, CY: 20}
+    assert end(table).scores == [Score(ANN, 0, 30), Score(CY, 4, 24), Score(BO, 7, 8)]
+
+
 def test_a_hand_costs_one_point_per_card_left_and_totals_run_on() -> None:
     table = playing({ANN: LAST, BO: left(7)}, length="to50")
     assert end(table).scores == [Score(ANN, 0, 0), Score(BO, 7, 7)]

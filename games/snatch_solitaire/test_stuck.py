@@ -270,7 +270,24 @@ def test_the_offer_stays_while_nobody_is_there() -> None:
     assert table.attend([]) == []
     assert table.wait(60_000) == []
     assert table.attend([BO]) == []
+    assert table.wait(60_000) == []
     assert table.views[None].end_offered
+
+
+def test_watchers_who_are_present_are_not_there_for_the_clock() -> None:
+    table = playing({ANN: STUCK, BO: STUCK})
+    table.wait(1_000)
+    assert table.attend([55]) == []
+    assert table.wait(60_000) == []
+    assert table.attend([ANN, 55]) == []
+    assert kinds(table.wait(STUCK_MS - 1_000)) == ["SnatchTurn", "AllStuck"]
+
+
+def test_a_dealt_hand_waits_to_be_told_who_is_there() -> None:
+    table = playing({ANN: "9d | Ts 9s 9c Tc | 3s", BO: STUCK}, length="to50")
+    table.move(ANN, ToWork("9d", "snatch", 0))
+    GAME.evolve(table.state, GAME.deal(table.seats, table.options, Random(1)))
+    assert table.state.present == frozenset()
 
 
 def test_a_last_card_that_leaves_no_moves_for_anyone_ends_the_hand_without_a_word_of_stuck() -> None:
