@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +20,7 @@ from services.engine import table_store as store
 from services.engine.app import Engine
 from services.engine.settings import EngineSettings, SetupSettings
 from services.engine.setup import set_up
-from services.engine.stream import Asker, Stream
+from services.engine.stream import EXPECTED, Asker, Stream
 from wire import frames, subjects
 from wire.places import partition_of
 
@@ -107,14 +109,30 @@ class EngineStack:
         return replies
 
     async def log(self, room: str) -> list[r.Record]:
-        """Every record of the room's partition."""
+        """Every record of the room's partition, its chain checked link by link."""
         stream = Stream(self._asker, subjects.LOG_STREAM)
         found: list[r.Record] = []
         at = 0
         while batch := await stream.read(subjects.log(partition_of(room)), at + 1):
-            at = batch[-1].sequence
-            found += [r.decode(message.data) for message in batch]
+            for message in batch:
+                assert at in (0, int(message.headers[EXPECTED])), "each record follows the one before it"
+                at = message.sequence
+                found.append(r.decode(message.data))
+        epochs = [record.epoch for record in found]
+        assert epochs == sorted(epochs)
         return found
+
+    async def decided(self, room: str) -> list[tuple[int, str | None]]:
+        """Every move in the log, in order: its id, and why it was refused."""
+        steps = [step for record in await self.log(room) for chunk in record.chunks for step in chunk.steps]
+        return [(step.id, step.no.code if step.no else None) for step in steps if step.id is not None]
+
+    async def process(self, name: str) -> asyncio.subprocess.Process:
+        """An engine in a process of its own."""
+        environment = {**os.environ, "NATS_URL": self.url, "SNATCH_INSTANCE": name, "SNATCH_LOG_FORMAT": "json"}
+        return await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "services.engine", env=environment, stderr=asyncio.subprocess.DEVNULL
+        )
 
 
 class Driver:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import signal
-import sys
 from collections.abc import AsyncIterator, Callable
 
 import pytest
 
 from generated.snatch.engine.v1 import engine_pb2 as pb
+from services.engine import ledger
 from services.engine.claims import ranking
 from tests.servers import NatsServer
 from tests.services.engine_stack import Driver, EngineStack, bots_table, until
@@ -43,9 +42,7 @@ async def test_every_answered_move_is_in_the_log_once_and_the_refused_ones_too(s
     for t in ("turn", "undo", "undo", "turn", "turn", "pause", "turn", "resume") * 5:
         ann.send(t)
     await ann.hear(lambda: ann.decided == ann.last and len(ann.answers) == ann.last)
-    steps = [step for record in await stack.log(ROOM) for chunk in record.chunks for step in chunk.steps]
-    logged = [(step.id, step.no.code if step.no else None) for step in steps if step.id is not None]
-    assert logged == sorted(ann.answers.items())
+    assert await stack.decided(ROOM) == sorted(ann.answers.items())
     assert {"nothing_to_undo", "paused", None} == set(ann.answers.values())
 
 
@@ -103,10 +100,7 @@ async def test_a_second_engine_gets_its_share_while_a_hand_goes_on(stack: Engine
 
 
 async def test_a_killed_engine_s_partitions_are_taken_over_and_nothing_told_is_lost(stack: EngineStack) -> None:
-    environment = {**os.environ, "NATS_URL": stack.url, "SNATCH_INSTANCE": "doomed", "SNATCH_LOG_FORMAT": "json"}
-    doomed = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "services.engine", env=environment, stderr=asyncio.subprocess.DEVNULL
-    )
+    doomed = await stack.process("doomed")
     try:
         ann = await live_hand(stack)
         for _ in range(10):
@@ -123,10 +117,80 @@ async def test_a_killed_engine_s_partitions_are_taken_over_and_nothing_told_is_l
         if doomed.returncode is None:
             doomed.kill()
         await doomed.wait()
-    steps = [step for record in await stack.log(ROOM) for chunk in record.chunks for step in chunk.steps]
-    logged = [step.id for step in steps if step.id is not None]
-    assert logged == list(range(1, ann.last + 1))
-    assert set(told.items()) <= {(s.id, s.no.code if s.no else None) for s in steps if s.id is not None}
+    logged = await stack.decided(ROOM)
+    assert [id for id, _ in logged] == list(range(1, ann.last + 1))
+    assert set(told.items()) <= set(logged)
+
+
+async def test_an_engine_that_slept_through_its_takeover_writes_no_more(stack: EngineStack) -> None:
+    sleeper = await stack.process("sleeper")
+    try:
+        ann = await live_hand(stack)
+        survivor = await stack.start("survivor")
+        for _ in range(5):
+            ann.send("turn")
+        sleeper.send_signal(signal.SIGSTOP)
+        for _ in range(5):
+            ann.send("turn")
+        await ann.hear(lambda: ann.decided == ann.last)
+        sleeper.send_signal(signal.SIGCONT)
+        for _ in range(50):
+            assert await ann.move("turn") is None
+        assert survivor.hall is not None
+        await until(lambda: survivor.hall is not None and "sleeper" in survivor.hall.keeper.alive(), "it is back")
+        await ann.move("undo")
+    finally:
+        sleeper.kill()
+        await sleeper.wait()
+    assert [id for id, _ in await stack.decided(ROOM)] == list(range(1, ann.last + 1))
+
+
+async def test_the_log_is_trimmed_below_snapshots_and_what_is_left_is_the_table(
+    stack: EngineStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger, "SNAPSHOT_RECORDS", 10)
+    await stack.start("one")
+    ann = await live_hand(stack)
+    for _ in range(60):
+        await ann.move("turn")
+    before = stack.state(ROOM)
+    left = await stack.log(ROOM)
+    assert 1 <= len(left) < 40
+    await stack.stop("one")
+    await stack.start("two")
+    await until(lambda: stack.serving(ROOM) is not None, "the next engine serves the room")
+    assert stack.state(ROOM) == before
+    assert await ann.move("turn") is None
+
+
+async def test_the_next_deal_is_made_while_the_scores_show(stack: EngineStack) -> None:
+    engine = await stack.start("one")
+    await stack.engines.open_table(bots_table(ROOM))
+    ann = Driver(stack, ROOM, "p0")
+    await ann.attach()
+    await ann.move("options", options={"length": "to50"})
+    await ann.move("deal")
+    await ann.event("live")
+    found = stack.serving(ROOM)
+    assert found is not None
+    assert engine.hall is not None
+    owner = engine.hall.owner_of(ROOM)
+    assert owner is not None
+    table = owner.ledger.table(ROOM)
+    assert table is not None
+
+    def made(foreseen: str) -> float:
+        return engine.registry.get_sample_value("snatch_engine_deal_seconds_count", {"foreseen": foreseen}) or 0.0
+
+    assert (made("no"), made("yes")) == (1.0, 0.0)
+    # Nobody finishes a hand in a moment: the host ends it, as if all had been stuck for good.
+    table.cards.end_offered = True
+    await ann.move("end_hand")
+    await ann.event("scores")
+    await until(lambda: made("yes") == 1.0, "the next deal is ready")
+    assert await ann.move("next_hand") is None
+    await ann.hear(lambda: [e["hand"] for e in ann.events if e["t"] == "countdown"] == [1, 2])
+    assert made("no") == 1.0
 
 
 async def test_an_engine_rides_out_a_nats_that_goes_away(new_nats: Callable[[], NatsServer]) -> None:
@@ -140,8 +204,7 @@ async def test_an_engine_rides_out_a_nats_that_goes_away(new_nats: Callable[[], 
         ids = [ann.send("turn") for _ in range(3)]
         server.start()
         await ann.hear(lambda: ann.decided >= ids[-1])
-        steps = [step for record in await stack.log(ROOM) for chunk in record.chunks for step in chunk.steps]
-        assert [s.id for s in steps if s.id is not None] == list(range(1, ann.last + 1))
+        assert [id for id, _ in await stack.decided(ROOM)] == list(range(1, ann.last + 1))
     finally:
         await stack.end()
 
