@@ -11,7 +11,7 @@ export function members(n: number, bots: number): Member[] {
   return Array.from({ length: n }, (_, seat) => ({
     seat,
     player: `p${seat}`,
-    name: seat >= n - bots ? ['Ada Bot', 'Bix Bot', 'Cog Bot'][n - 1 - seat]! : NAMES[seat]!,
+    name: seat >= n - bots ? ['Ada Bot', 'Bix Bot', 'Cog Bot'][n - 1 - seat]! : NAMES[seat % NAMES.length]!,
     colour: (seat * 3) % 8,
     bot: seat >= n - bots ? LEVELS[seat % 3]! : null,
     playing: true,
