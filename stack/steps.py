@@ -92,7 +92,7 @@ def run(command: Sequence[str], *, cure: str, cwd: Path = ROOT, env: Mapping[str
     with LOG.open(errors="replace") as log:
         log.seek(start)
         said = log.read()
-    tail = "\n".join("    " + line for line in said.strip().splitlines()[-12:])
+    tail = "\n".join(f"    {line[:160]}" for line in said.strip().splitlines()[-12:])
     if any(sign in said for sign in NO_NETWORK):
         cure = f"It looks as if there is no network: connect this machine, then run it again. Otherwise: {cure}"
     raise Failed(f"{' '.join(command[:4])} … failed ({code}):\n{tail}\n  all of it: {LOG}", cure)
