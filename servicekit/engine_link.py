@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import grpc
@@ -22,6 +22,7 @@ BUSY_BATCH = 32
 MAX_BATCH = 1024
 MAX_QUEUED = 16384
 RETRY = 0.05
+IDLE = 300.0
 
 
 class EngineLink:
@@ -110,3 +111,40 @@ class EngineLink:
                 await call.write(CommandsRequest(commands=batch))
         except (grpc.aio.AioRpcError, asyncio.InvalidStateError, grpc.aio.UsageError):
             return
+
+
+class Links:
+    """All engines by address.  `replied` and `broke` are what every link tells."""
+
+    def __init__(self) -> None:
+        self.replied: Callable[[EngineLink, Reply], None] = _nobody
+        self.broke: Callable[[EngineLink], None] = _nobody
+        self._links: dict[str, EngineLink] = {}
+        self._closing: set[asyncio.Task[None]] = set()
+
+    def __iter__(self) -> Iterator[EngineLink]:
+        return iter(tuple(self._links.values()))
+
+    def to(self, address: str) -> EngineLink:
+        link = self._links.get(address)
+        if link is None:
+            link = self._links[address] = EngineLink(address, self.replied, self.broke)
+        link.used_at = asyncio.get_running_loop().time()
+        return link
+
+    def close_idle(self, now: float) -> None:
+        """Engines that nothing was said to for long may be gone for good."""
+        for address, link in list(self._links.items()):
+            if now - link.used_at > IDLE:
+                del self._links[address]
+                task = asyncio.create_task(link.close())
+                self._closing.add(task)
+                task.add_done_callback(self._closing.discard)
+
+    async def close(self) -> None:
+        await asyncio.gather(*(link.close() for link in self), *self._closing, return_exceptions=True)
+        self._links.clear()
+
+
+def _nobody(*_: object) -> None:
+    """Before anyone listens."""

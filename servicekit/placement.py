@@ -77,6 +77,12 @@ class Placement:
         """In doubt: the next `read` asks the leader."""
         self._owners.pop(partition, None)
 
+    def doubt(self, partition: int, address: str) -> None:
+        """That address doesn't serve it any more: forget it, unless another is known already."""
+        owner = self._owners.get(partition)
+        if owner is not None and owner.addr == address:
+            self.forget(partition)
+
     def forget_all(self) -> None:
         """News may have been missed."""
         self._owners.clear()

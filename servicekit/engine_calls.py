@@ -1,0 +1,112 @@
+"""Questions to engines: unary calls that find the owner by placement and ask again until they are answered."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import grpc
+
+from generated.snatch.engine.v1 import engine_pb2 as pb
+from servicekit import logs
+from servicekit.engine_link import EngineLink, Links
+from servicekit.placement import Placement
+from wire.places import partition_of
+
+TRY_TIMEOUT = 2.0
+NOT_OWNER_PAUSE = 0.05
+
+R = TypeVar("R")
+
+
+class EngineAway(Exception):
+    """Nobody could be asked in time: no owner, or it doesn't answer."""
+
+
+class EngineRefusal(Exception):
+    """The owner said no.  `detail`: `no_table`, `taken_over`, the id of a live table, …"""
+
+    def __init__(self, code: grpc.StatusCode, detail: str) -> None:
+        super().__init__(f"{code.name}: {detail}")
+        self.code = code
+        self.detail = detail
+
+
+class EngineCalls:
+    def __init__(self, placement: Placement, links: Links) -> None:
+        self._placement = placement
+        self._links = links
+        self._waiters: defaultdict[int, set[asyncio.Future[None]]] = defaultdict(set)
+        self._log = logs.logger(__name__)
+
+    def on_placement(self, partition: int) -> None:
+        """There is news of a partition: whoever waits for it asks at once."""
+        for future in self._waiters.get(partition, ()):
+            if not future.done():
+                future.set_result(None)
+
+    async def tables(self, timeout: float = TRY_TIMEOUT) -> list[pb.TableSummary]:
+        """Every live table of every engine that answers."""
+        answers = await self._list(timeout)
+        return [table for answer in answers.values() if answer is not None for table in answer.tables]
+
+    async def silent(self, timeout: float = 1.0) -> list[str]:
+        """The owners of partitions that don't answer a call just now."""
+        return [engine for engine, answer in (await self._list(timeout)).items() if answer is None]
+
+    async def _list(self, timeout: float) -> dict[str, pb.TablesResponse | None]:
+        addresses = await self._placement.addresses()
+
+        async def ask(address: str) -> pb.TablesResponse | None:
+            try:
+                return await self._links.to(address).stub.Tables(pb.TablesRequest(), timeout=timeout)
+            except grpc.aio.AioRpcError as error:
+                self._log.warning("an engine did not list its tables", engine=address, code=str(error.code()))
+                return None
+
+        answers = await asyncio.gather(*(ask(address) for address in addresses.values()))
+        return dict(zip(addresses, answers, strict=True))
+
+    async def ask(self, room: str, call: Callable[[EngineLink, float], Awaitable[R]], timeout: float) -> R:
+        """`call(link, timeout)` on the owner of the room's partition.  Raises EngineRefusal or EngineAway."""
+        loop = asyncio.get_running_loop()
+        partition = partition_of(room)
+        deadline = loop.time() + timeout
+        last = "no engine owns the room's partition"
+        while True:
+            owner = await self._placement.find(partition)
+            left = deadline - loop.time()
+            if left <= 0:
+                raise EngineAway(last)
+            if owner is None:
+                await self._change(partition, min(0.1, left))
+                continue
+            link = self._links.to(owner.addr)
+            try:
+                return await call(link, min(left, TRY_TIMEOUT))
+            except grpc.aio.AioRpcError as error:
+                code, detail = error.code(), error.details() or ""
+                if not _ask_again(code, detail):
+                    raise EngineRefusal(code, detail) from None
+                last = f"{owner.addr}: {code.name} {detail}"
+                self._placement.doubt(partition, owner.addr)
+                await self._change(partition, min(NOT_OWNER_PAUSE, max(0.0, deadline - loop.time())))
+
+    async def _change(self, partition: int, timeout: float) -> None:
+        """Wait for news of a partition, but not long."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters[partition].add(future)
+        try:
+            await asyncio.wait({future}, timeout=timeout)
+        finally:
+            self._waiters[partition].discard(future)
+
+
+def _ask_again(code: grpc.StatusCode, detail: str) -> bool:
+    return code in (
+        grpc.StatusCode.UNAVAILABLE,
+        grpc.StatusCode.DEADLINE_EXCEEDED,
+        grpc.StatusCode.CANCELLED,
+    ) or (code is grpc.StatusCode.FAILED_PRECONDITION and detail == "not_owner")
