@@ -82,8 +82,8 @@ export class News {
         if (event.notice === 'host_left') this.announce(t.hostLeft)
         break
       case 'closed':
-        if (event.why === 'host_left') this.announce(t.hostLeft)
-        else this.toast(en.errors.no_table)
+        if (event.why !== 'host_left') this.toast(en.errors.no_table)
+        else if (table.host !== me) this.announce(t.hostLeft)
         break
       case 'live':
       case 'hand_ended':

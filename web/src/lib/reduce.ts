@@ -1,5 +1,5 @@
-/** What table events do to what is known of a table. Pure: gives a new TableView. */
-import type { AnyEvent, GameEvent, Member, TableEvent, TableView } from './wire'
+/** What table events do to what is known of a table, and which messages are the table's own. Pure. */
+import type { AnyEvent, AnyMove, GameMove, Member, TableEvent, TableMove, TableView } from './wire'
 
 const TABLE_EVENTS: ReadonlySet<string> = new Set<TableEvent['t']>([
   'joined',
@@ -24,9 +24,22 @@ export function isTableEvent(event: AnyEvent): event is TableEvent {
   return TABLE_EVENTS.has(event.t)
 }
 
-export function asGameEvent(event: AnyEvent): GameEvent | null {
-  return isTableEvent(event) ? null : event
-}
+const TABLE_MOVES: ReadonlySet<string> = new Set<TableMove['t']>([
+  'options',
+  'bot_levels',
+  'deal',
+  'next_hand',
+  'standings',
+  'new_game',
+  'pause',
+  'resume',
+  'leave',
+])
+
+export const isGameMove = (m: AnyMove): m is GameMove => !TABLE_MOVES.has(m.t)
+
+/** It changes own cards, so that a part for the own seat follows the public one. */
+export const hasOwnPart = (m: AnyMove): boolean => isGameMove(m) && m.t !== 'end_hand'
 
 export function reduceTable(table: TableView, event: TableEvent): TableView {
   switch (event.t) {

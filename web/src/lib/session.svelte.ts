@@ -5,18 +5,18 @@
  * talks to the network. What is shown is the engine's view with the own moves that
  * are on their way on top of it (`games/…/ahead.ts`); every frame makes it anew.
  */
-import { remembered, showAhead, type Before, type Flight } from '../games/snatch_solitaire/ahead'
-import { apply, nothing } from '../games/snatch_solitaire/apply'
+import { showAhead, type Flight } from '../games/snatch_solitaire/ahead'
 import { en } from '../messages/en'
-import { ActError, createRoom, errorOf, joinRoom, tidyCode, type Entry, type Fetch } from './api'
-import { Ends } from './ends.svelte'
-import { Keep, storeOr } from './keep'
-import { browserPorts, Link, type LinkPorts } from './link'
-import { News, type Banner, type Flash, type Toast } from './news.svelte'
+import { createRoom, errorOf, joinRoom, tidyCode, type Entry } from './api'
+import { Asked } from './asked'
+import { Link } from './link'
+import type { Toast } from './news.svelte'
 import { Outbox, type Pending } from './outbox'
-import { isTableEvent, reduceTable } from './reduce'
-import { asView, VERSION } from './wire'
-import type { Act, AnyEvent, AnyMove, GameMove, Lobby, Member, Message, No, Snapshot, Step, TableEvent, TableMove, TableView, View, You } from './wire'
+import { pagePorts, type SessionPorts } from './ports'
+import { hasOwnPart, isGameMove } from './reduce'
+import { Screen } from './screen.svelte'
+import { VERSION } from './wire'
+import type { Act, AnyEvent, AnyMove, Message, No, Snapshot, Step, TableEvent } from './wire'
 
 export { ActError } from './api'
 export type { Banner, Flash, Toast } from './news.svelte'
@@ -28,84 +28,22 @@ export type { Banner, Flash, Toast } from './news.svelte'
  */
 export type Status = 'home' | 'connecting' | 'open' | 'reconnecting' | 'waiting' | 'taken_over' | 'gone'
 
-export interface SessionPorts extends LinkPorts {
-  fetch: Fetch
-  keep: Keep
-  /** Of the page: `ws://host/ws`. */
-  url: string
-  /** Put the room into the address bar, or take it out. */
-  address(room: string | null): void
-  /** Load the page anew: the servers are newer than it. */
-  reload(): void
-}
-
-export function pagePorts(): SessionPorts {
-  return {
-    ...browserPorts,
-    fetch: (url, init) => fetch(url, init),
-    keep: new Keep(
-      storeOr(() => localStorage),
-      storeOr(() => sessionStorage),
-    ),
-    url: `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws`,
-    address: (room) => history.replaceState(null, '', room ? `/r/${room}` : '/'),
-    reload: () => location.reload(),
-  }
-}
-
-interface Asked {
-  done(): void
-  failed(error: ActError): void
-}
-
-/** Requests to the lobby, and the move `leave`, are given up after this. */
-const GIVE_UP_MS = 8000
+/** The move `leave` is not waited for longer than this. */
 const LEAVE_MS = 1500
 const SLOW_DOWN_MS = 400
 /** So many moves wait for a socket; more would only be a surprise later. */
 const MOST_UNSENT = 24
 
-const TABLE_MOVES: ReadonlySet<string> = new Set<TableMove['t']>([
-  'options',
-  'bot_levels',
-  'deal',
-  'next_hand',
-  'standings',
-  'new_game',
-  'pause',
-  'resume',
-  'leave',
-])
-const isGameMove = (m: AnyMove): m is GameMove => !TABLE_MOVES.has(m.t)
-/** These change own cards, so a part for the own seat follows the public one. */
-const hasOwnPart = (m: AnyMove): boolean => isGameMove(m) && m.t !== 'end_hand'
-
-export class Session {
+export class Session extends Screen {
   status = $state<Status>('home')
   /** For `gone`, and on home after a game: what to tell, or null. */
   why = $state<string | null>(null)
-  room = $state<string | null>(null)
   /** This player's id in the room (`LobbyPlayer.player`, `Member.player`). */
   player = $state<string | null>(null)
-  lobby = $state.raw<Lobby | null>(null)
-  /** Not null: the game screen is shown, in the place that `table.phase` says. */
-  table = $state.raw<TableView | null>(null)
-  /** What to show: confirmed by the engine, with the own moves on their way on top. */
-  view = $state.raw<View | null>(null)
   /** Own cards on their way to the middle. */
   flights = $state.raw<Flight[]>([])
-  you = $state.raw<You | null>(null)
-  /** The engine's sequence number that is shown. */
-  seq = $state(0)
   /** Milliseconds to the gateway and back, the last ping's; null before the first. */
   latency = $state<number | null>(null)
-  /** `performance.now()` at which the countdown ends or the standings follow, or null. */
-  get ends(): number | null {
-    return this.#ends.at
-  }
-  set ends(at: number | null) {
-    this.#ends.at = at
-  }
   /** A room code in the page's address, for home. */
   invited = $state<string | null>(null)
 
@@ -115,51 +53,22 @@ export class Session {
       ? this.table.host === this.you.seat
       : this.lobby !== null && this.player !== null && this.lobby.host === this.player,
   )
-  /** The own member number at the table. */
-  readonly mySeat: number | null = $derived(this.you?.seat ?? null)
-  /** No cards in this game: sees what the TV sees. */
-  readonly watching: boolean = $derived(this.you?.watching ?? true)
-
-  readonly news = new News()
-  get toasts(): Toast[] {
-    return this.news.toasts
-  }
-  get banner(): Banner | null {
-    return this.news.banner
-  }
-  get flashes(): Flash[] {
-    return this.news.flashes
-  }
 
   #ports: SessionPorts
-  #ends: Ends
   #link: Link | null = null
   #token = ''
-  #confirmed: View | null = null
-  #before: Before | null = null
   #outbox = new Outbox()
+  #asked = new Asked()
   /** A snapshot has come on this socket: moves may be sent. */
   #live = false
-  #reqs = 0
-  #asked = new Map<number, Asked>()
   #leaving: (() => void) | null = null
   /** The servers' build when this page first met them. */
   #build: string | null = null
   #outdated = false
 
   constructor(ports: SessionPorts = pagePorts()) {
+    super(ports.now)
     this.#ports = ports
-    this.#ends = new Ends(ports.now)
-  }
-
-  memberOf(seat: number): Member | null {
-    return this.table?.members.find((m) => m.seat === seat) ?? null
-  }
-  nameOf(seat: number): string {
-    return this.memberOf(seat)?.name ?? '?'
-  }
-  colourOf(seat: number): number {
-    return this.memberOf(seat)?.colour ?? 0
   }
 
   /** Shows a message for a few seconds. */
@@ -273,21 +182,16 @@ export class Session {
 
   #reset(): void {
     this.lobby = null
-    this.#dropTable()
+    this.dropTable()
     this.#live = false
     this.latency = null
     this.#leaving = null
-    for (const asked of this.#asked.values()) asked.failed(errorOf('offline'))
-    this.#asked.clear()
+    this.#asked.failAll()
   }
 
-  #dropTable(): void {
-    this.table = this.view = this.you = null
+  protected override dropTable(): void {
+    super.dropTable()
     this.flights = []
-    this.#confirmed = null
-    this.#before = null
-    this.seq = 0
-    this.#ends.in(null)
     this.#outbox = new Outbox()
   }
 
@@ -295,8 +199,7 @@ export class Session {
     this.#live = false
     this.latency = null
     if (this.status !== 'connecting') this.status = 'reconnecting'
-    for (const asked of this.#asked.values()) asked.failed(errorOf('offline'))
-    this.#asked.clear()
+    this.#asked.failAll()
     this.#leaving?.()
   }
 
@@ -324,22 +227,7 @@ export class Session {
 
   /** Asks the lobby for something. Resolves when it is done; throws ActError. */
   act(what: Act): Promise<void> {
-    const req = ++this.#reqs
-    if (!this.#link?.send({ t: 'lobby', req, do: what })) return Promise.reject(errorOf('offline'))
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.#answerAct(req, errorOf('lobby_away')), GIVE_UP_MS)
-      this.#asked.set(req, {
-        done: () => (clearTimeout(timer), resolve()),
-        failed: (error) => (clearTimeout(timer), reject(error)),
-      })
-    })
-  }
-
-  #answerAct(req: number, error: ActError | null): void {
-    const asked = this.#asked.get(req)
-    this.#asked.delete(req)
-    if (error) asked?.failed(error)
-    else asked?.done()
+    return this.#asked.ask((req) => this.#link?.send({ t: 'lobby', req, do: what }) ?? false)
   }
 
   /** Makes a move at the table (the game's, or deal, pause, …). Shows at once, comes back if refused. */
@@ -369,10 +257,10 @@ export class Session {
       case 'lobby':
         this.lobby = message
         // While its frames come, the table itself says when it closes; a lobby may be a moment behind.
-        if (message.table == null && this.table && !this.#live) this.#dropTable()
+        if (message.table == null && this.table && !this.#live) this.dropTable()
         return
       case 'done':
-        return this.#answerAct(message.req, null)
+        return this.#asked.answer(message.req, null)
       case 'snapshot':
         return this.#snapshot(message)
       case 'table':
@@ -395,7 +283,7 @@ export class Session {
       case 'error':
         return this.#error(message)
       case 'no_table':
-        return this.#dropTable()
+        return this.dropTable()
       case 'pong':
         return
     }
@@ -403,14 +291,8 @@ export class Session {
 
   #snapshot(snapshot: Snapshot): void {
     const fresh = this.table?.table !== snapshot.table.table
-    this.table = snapshot.table
-    this.you = snapshot.you ?? null
-    this.seq = snapshot.seq
-    this.#confirmed = asView(snapshot.view)
-    this.#before = null
+    this.takeSnapshot(snapshot)
     this.status = 'open'
-    this.#ends.in(snapshot.table.countdown)
-    if (snapshot.table.paused_by != null) this.#ends.hold()
     const again = this.#outbox.rebase(snapshot.answered ?? 0, this.#ports.now(), fresh)
     this.#live = true
     again.forEach((p) => this.#send(p))
@@ -420,7 +302,7 @@ export class Session {
 
   #step(step: Step, own: boolean): void {
     const mine = step.id != null && (own ? step.by == null || step.by === this.mySeat : step.by === this.mySeat)
-    for (const event of step.ev ?? []) this.#event(event as AnyEvent)
+    for (const event of step.ev ?? []) this.takeEvent(event as AnyEvent)
     if (!this.table) return
     if (mine && step.id != null) {
       const move = this.#outbox.find(step.id)
@@ -432,50 +314,11 @@ export class Session {
     }
   }
 
-  #event(event: AnyEvent): void {
-    if (!this.table) return
-    if (isTableEvent(event)) this.#tableEvent(event)
-    else {
-      const view = this.#confirmed ?? nothing()
-      this.#before = remembered(this.#before, view, this.mySeat, event)
-      this.#confirmed = apply(view, event)
-      this.news.hear(event, this.table, this.mySeat)
+  protected override tableChanged(event: TableEvent): void {
+    if (event.t === 'closed') {
+      this.#leaving?.()
+      this.dropTable()
     }
-  }
-
-  #tableEvent(event: TableEvent): void {
-    if (!this.table) return
-    const table = reduceTable(this.table, event)
-    this.news.hear(event, table, this.mySeat)
-    switch (event.t) {
-      case 'seated':
-        if (this.you) this.you = { ...this.you, watching: !event.seats.includes(this.you.seat) }
-        this.#confirmed = null
-        break
-      case 'setup':
-        if (this.you) this.you = { ...this.you, watching: true }
-        this.#confirmed = null
-        break
-      case 'countdown':
-      case 'scores':
-        this.#ends.in(event.ms)
-        break
-      case 'paused':
-        this.#ends.hold()
-        break
-      case 'resumed':
-        this.#ends.go()
-        break
-      case 'live':
-      case 'standings':
-        this.#ends.in(null)
-        break
-      case 'closed':
-        this.#leaving?.()
-        this.#dropTable()
-        return
-    }
-    this.table = table
     this.#renew()
   }
 
@@ -508,7 +351,7 @@ export class Session {
   }
 
   #error(error: Extract<Message, { t: 'error' }>): void {
-    if (error.req != null) return this.#answerAct(error.req, errorOf(error.code, error.text))
+    if (error.req != null) return this.#asked.answer(error.req, errorOf(error.code, error.text))
     if (error.id != null) {
       if (error.code === 'slow_down') {
         setTimeout(() => this.#live && this.#outbox.pending.forEach((p) => this.#send(p)), SLOW_DOWN_MS)
@@ -528,13 +371,13 @@ export class Session {
   // ---- showing ----
 
   #show(): void {
-    if (!this.#confirmed) {
+    if (!this.confirmed) {
       this.view = null
       this.flights = []
       return
     }
     const ahead = this.#outbox.pending.flatMap((p) => (isGameMove(p.m) ? [{ key: p.key, m: p.m, half: p.half }] : []))
-    const shown = showAhead(this.#confirmed, this.#before, this.mySeat, ahead)
+    const shown = showAhead(this.confirmed, this.before, this.mySeat, ahead)
     this.view = shown.view
     this.flights = shown.flights
   }

@@ -357,7 +357,8 @@ describe('the ends of a session', () => {
     expect(twin.sockets).toHaveLength(2)
   })
 
-  test('the host’s × brings everyone back to the room, and the screen says why', () => {
+  test('the host’s × brings everyone back to the room, and the others’ screens say why', () => {
+    twin.table([{ t: 'host', seat: RIVAL }])
     twin.socket.say({ t: 'lobby', room: 'BCDFG', rev: 3, host: 'p0', players: [] })
     expect(twin.session.table).not.toBeNull()
     twin.table([{ t: 'closed', why: 'host_left' }])

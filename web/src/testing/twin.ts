@@ -1,7 +1,8 @@
 /** For tests: a server's end of the socket, clocks by hand, and a session between them. */
 import { Keep } from '../lib/keep'
 import type { SocketLike } from '../lib/link'
-import { Session, type SessionPorts } from '../lib/session.svelte'
+import type { SessionPorts } from '../lib/ports'
+import { Session } from '../lib/session.svelte'
 import type { AnyEvent, GameMove, No, Snapshot, Step, View } from '../lib/wire'
 
 export class TwinSocket implements SocketLike {

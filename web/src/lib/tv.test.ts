@@ -1,0 +1,98 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { hand, RIVAL, snapshot, TwinSocket } from '../testing/twin'
+import { TvSession } from './tv.svelte'
+
+const sockets: TwinSocket[] = []
+let tv: TvSession
+let address: string | null
+
+beforeEach(() => {
+  vi.useFakeTimers()
+  sockets.length = 0
+  address = null
+  tv = new TvSession({
+    open: () => {
+      const socket = new TwinSocket()
+      sockets.push(socket)
+      return socket
+    },
+    now: () => 0,
+    random: () => 1,
+    hidden: () => false,
+    url: 'ws://twin/tv',
+    address: (room) => (address = room),
+  })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const socket = (): TwinSocket => {
+  const last = sockets.at(-1)
+  if (!last) throw new Error('no socket was opened')
+  return last
+}
+function watch(): void {
+  tv.watch(' bcd-fg ')
+  socket().onopen?.({})
+}
+const table = () => {
+  const shot = snapshot(5)
+  return { ...shot, you: undefined, view: { ...hand(), mine: undefined } }
+}
+
+describe('a TV', () => {
+  test('takes a code as typed and puts it into the address (case 8)', () => {
+    watch()
+    expect(socket().sent[0]).toEqual({ t: 'watch', v: 1, room: 'BCDFG' })
+    expect(address).toBe('BCDFG')
+  })
+
+  test('says when there is no such room, and asks again', () => {
+    watch()
+    socket().say({ t: 'error', code: 'no_room' })
+    expect(tv.status).toBe('ask')
+    expect(tv.why).toContain('no room')
+    expect(address).toBeNull()
+    tv.watch('aeiou')
+    expect(sockets).toHaveLength(1)
+  })
+
+  test('shows the lobby, then the table, then the lobby again', () => {
+    watch()
+    socket().say({ t: 'lobby', room: 'BCDFG', rev: 1, host: 'p0', players: [] })
+    expect(tv.status).toBe('lobby')
+    socket().say(table())
+    expect(tv.status).toBe('table')
+    expect(tv.view?.middle).toHaveLength(1)
+    socket().say({ t: 'table', n: 1, seq: 6, steps: [{ ev: [{ t: 'closed', why: 'host_left' }] }] })
+    expect(tv.status).toBe('lobby')
+    expect(tv.banner?.text).toBe('The host left')
+  })
+
+  test('follows the race: a card lands, and a snatched pile lights up in the colour of who took it', () => {
+    watch()
+    socket().say(table())
+    socket().say({
+      t: 'table',
+      n: 1,
+      seq: 6,
+      steps: [{ ev: [{ t: 'placed', seat: RIVAL, card: '5h', pile: 1, src: 'snatch', left: 8 }] }, { ev: [], by: 0, no: { code: 'snatched', by: RIVAL, pile: 1 } }],
+    })
+    expect(tv.view?.middle[0]?.top.map((c) => c.card)).toEqual(['4h', '5h'])
+    expect(tv.view?.seats[1]?.left).toBe(8)
+    expect(tv.flashes.map((f) => [f.pile, f.colour])).toEqual([[1, RIVAL]])
+  })
+
+  test('comes back to a snapshot by itself', () => {
+    watch()
+    socket().say(table())
+    socket().die(1013)
+    expect(tv.status).toBe('reconnecting')
+    vi.advanceTimersByTime(250)
+    expect(sockets).toHaveLength(2)
+    socket().onopen?.({})
+    socket().say(table())
+    expect(tv.status).toBe('table')
+  })
+})
