@@ -31,7 +31,7 @@ def set_up(service: str, instance: str, fmt: str = "auto", level: str = "info") 
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
-    for noisy in ("uvicorn.access", "nats.aio.client", "httpx"):
+    for noisy in ("uvicorn.access", "uvicorn.error", "nats.aio.client", "httpx"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
     structlog.configure(
         processors=[structlog.stdlib.filter_by_level, *shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],

@@ -10,6 +10,7 @@ closes in reverse order.  Tests build and start the same class in their own loop
 from __future__ import annotations
 
 import asyncio
+import resource
 import signal
 import sys
 from collections.abc import Callable
@@ -51,6 +52,7 @@ def run(name: str, settings_type: type[S], build: Callable[[S], Service]) -> Non
             sys.stderr.write(f"{name}: setting {field}: {problem['msg']}\n")
         sys.exit(2)
     logs.set_up(name, settings.instance, settings.log_format, settings.log_level)
+    _raise_file_limit()
     sys.exit(uvloop.run(_main(name, settings, build)))
 
 
@@ -78,6 +80,10 @@ async def _main(name: str, settings: S, build: Callable[[S], Service]) -> int:
             await stop.wait()
         else:
             starting.cancel()
+    except OSError as error:
+        # A taken port, a name that isn't known: the operator's to cure, no traceback needed.
+        log.error("could not start", why=str(error))
+        return 1
     except Exception:
         log.exception("could not start")
         return 1
@@ -90,6 +96,14 @@ async def _main(name: str, settings: S, build: Callable[[S], Service]) -> int:
         await ops.stop()
     log.info("stopped")
     return 0
+
+
+def _raise_file_limit(wanted: int = 65536) -> None:
+    """As many sockets as the system lets us have; shells often start with 1024."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def _process_metrics(registry: CollectorRegistry, name: str, build: str) -> None:
