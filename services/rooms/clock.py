@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 
 from servicekit import logs
 
@@ -24,19 +25,22 @@ class Clock:
     def __init__(self, store: Store, lobbies: Lobbies, metrics: RoomsMetrics) -> None:
         self._store, self._lobbies, self._metrics = store, lobbies, metrics
         self._task: asyncio.Task[None] | None = None
+        self._over = asyncio.Event()
         self._log = logs.logger(__name__)
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._run(), name="rooms:clock")
 
     async def stop(self) -> None:
-        if self._task is not None:
+        """What is being settled may end; a room that isn't is due again, for another worker."""
+        self._over.set()
+        if self._task is not None and not (await asyncio.wait({self._task}, timeout=1))[0]:
             self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
-            self._task = None
+            await asyncio.wait({self._task}, timeout=1)
+        self._task = None
 
     async def _run(self) -> None:
-        while True:
+        while not self._over.is_set():
             try:
                 due = await self._store.take_due(BATCH)
                 await asyncio.gather(*(self._settle(code) for code in due))
@@ -47,7 +51,9 @@ class Clock:
                 self._log.exception("the clock stumbled")
                 due = []
             if len(due) < BATCH:
-                await asyncio.sleep(PERIOD)
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(PERIOD):
+                        await self._over.wait()
 
     async def _settle(self, code: str) -> None:
         try:

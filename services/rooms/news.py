@@ -44,6 +44,7 @@ class News:
         self._kept: deque[TableNews] = deque(maxlen=MAX_KEPT)
         self._some, self._none = asyncio.Event(), asyncio.Event()
         self._none.set()
+        self._over = False
         self._sub: Subscription | None = None
         self._task: asyncio.Task[None] | None = None
         self._log = logs.logger(__name__)
@@ -54,19 +55,18 @@ class News:
 
     async def stop(self, nc: Client | None) -> None:
         """Hear no more, and settle what was heard, for up to a second."""
-        if self._sub is not None and nc is not None and not nc.is_closed:
-            await cast(Any, self._sub).drain()
-            self._sub = None
-        if self._task is None:
-            return
         try:
             async with asyncio.timeout(1):
+                if self._sub is not None and nc is not None and not nc.is_closed:
+                    await cast(Any, self._sub).drain()
                 await self._none.wait()
         except TimeoutError:
             self._log.warning("news is left unsettled", count=len(self._kept))
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
-        self._task = None
+        self._sub, self._over = None, True
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait({self._task}, timeout=1)
+            self._task = None
 
     async def _hear(self, message: Msg) -> None:
         try:
@@ -80,9 +80,9 @@ class News:
         self._none.clear()
 
     async def _run(self) -> None:
-        while True:
+        while not self._over:
             await self._some.wait()
-            while self._kept:
+            while self._kept and not self._over:
                 news = self._kept[0]
                 try:
                     await self._settle(news)

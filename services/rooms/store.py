@@ -81,13 +81,14 @@ Told = Callable[[str | None], None]
 
 class Store:
     def __init__(self, url: str, times: Times, told: Told, *, patience: float = 1.0, connections: int = 32) -> None:
-        """`patience`: seconds for each of connecting, waiting for a connection, and an answer."""
+        """`patience`: seconds in which a question must be answered, getting a connection included."""
         self._times, self._told, self._patience = times, told, patience
         pool = BlockingConnectionPool.from_url(
             url,
             max_connections=connections,
             timeout=patience,
-            socket_timeout=patience,
+            # `_ask` has the only clock: redis-py's own is asyncio.wait_for, which may swallow a cancellation.
+            socket_timeout=None,
             socket_connect_timeout=patience,
             # Once more, at once: a pooled connection may have died with an older Redis.
             retry=Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,)),
@@ -104,7 +105,7 @@ class Store:
 
     async def _ask(self, what: Callable[[], Awaitable[Any]]) -> Any:
         try:
-            async with asyncio.timeout(self._patience * 1.5):
+            async with asyncio.timeout(self._patience):
                 answer = await what()
         except (RedisError, OSError, TimeoutError) as error:
             why = f"{type(error).__name__}: {error}".rstrip(": ")
