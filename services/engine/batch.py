@@ -24,7 +24,7 @@ class Batch:
 
     def __init__(self, ledger: Ledger, epoch: int, now: int) -> None:
         self.ledger, self.epoch, self.now = ledger, epoch, now
-        self.snapshots = ledger.due_snapshots(now)
+        self.snapshots = ledger.due_snapshots(now) if ledger.time_to_look(now) else []
         self.deferred: list[Item] = []
         """For a room whose table was closed in this batch: the next one takes them."""
         self.afterwards: list[Callable[[], None]] = []
@@ -42,8 +42,7 @@ class Batch:
     def wake(self) -> None:
         """Whatever the tables do by themselves at this time."""
         for name, room in list(self.ledger.rooms.items()):
-            at = room.table.wakes_at()
-            if at is not None and at <= self.now:
+            if room.wakes_at is not None and room.wakes_at <= self.now:
                 sitting = self._sitting(name, room.table)
                 try:
                     table_clock.wake(sitting)
@@ -79,6 +78,8 @@ class Batch:
             if sitting.table.state.phase == "closed":
                 why = next((n["why"] for n in sitting.news if n["what"] == "closed"), "")
                 self.ledger.close(name, why)
+            elif (room := self.ledger.rooms.get(name)) is not None:
+                room.changed()
 
     @property
     def empty(self) -> bool:

@@ -27,12 +27,20 @@ class Inconsistent(Exception):
 
 
 class Room:
-    """`base` is the record to read from for this room; `base_at` its room time; `dirty`: changed since."""
+    """`base` is the record to read from for this room; `base_at` its room time; `dirty`: changed since.
 
-    __slots__ = ("base", "base_at", "dirty", "table")
+    `wakes_at` is the table's, asked once after each change rather than at every record.
+    """
+
+    __slots__ = ("base", "base_at", "dirty", "table", "wakes_at")
 
     def __init__(self, table: Table, base: int, base_at: int) -> None:
         self.table, self.base, self.base_at, self.dirty = table, base, base_at, False
+        self.wakes_at: int | None = None
+        self.changed()
+
+    def changed(self) -> None:
+        self.wakes_at = self.table.wakes_at()
 
 
 class Closed(NamedTuple):
@@ -55,7 +63,9 @@ class Ledger:
         self.now = 0
         self.last = 0
         """Sequence of the last committed record."""
-        self.trimmed = 0
+        self._records = 0
+        self._look_at = 0
+        self._look_at_record = 0
         self._orphans: set[str] = set()
         self._sequences: list[int] = []
 
@@ -106,6 +116,8 @@ class Ledger:
         """All up to the fence is in.  Raises Inconsistent for a room with events but no beginning."""
         if self._orphans:
             raise Inconsistent(f"no beginning in the log: {sorted(self._orphans)[:5]}")
+        for room in self.rooms.values():
+            room.changed()
 
     # ---- the writer's side ----
 
@@ -125,6 +137,17 @@ class Ledger:
             self.closed[room] = Closed(s.table, s.members[s.host].player, why, last)
             while len(self.closed) > CLOSED_KEPT:
                 del self.closed[next(iter(self.closed))]
+
+    def next_wake(self) -> int | None:
+        """The room time at which a table does something by itself."""
+        return min((at for room in self.rooms.values() if (at := room.wakes_at) is not None), default=None)
+
+    def time_to_look(self, now: int) -> bool:
+        """Whether snapshots may be due: asked at every record, true at some."""
+        if now < self._look_at and self._records < self._look_at_record:
+            return False
+        self._look_at, self._look_at_record = now + SNAPSHOT_MS // 10, self._records + SNAPSHOT_RECORDS // 10
+        return True
 
     def due_snapshots(self, now: int) -> list[r.RoomSnapshot]:
         """Rooms to write again, oldest first, from committed state; `committed` notes them."""
@@ -159,6 +182,7 @@ class Ledger:
 
     def _advance(self, sequence: int, now: int) -> None:
         self.now, self.last = max(self.now, now), sequence
+        self._records += 1
         self._sequences.append(sequence)
         if len(self._sequences) > 4 * SNAPSHOT_RECORDS:
             del self._sequences[: -2 * SNAPSHOT_RECORDS]

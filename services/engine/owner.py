@@ -233,8 +233,8 @@ class Owner:
             timer.cancel()
 
     def _next_wake(self) -> int | None:
-        wakes = [at for room in self.ledger.rooms.values() if (at := room.table.wakes_at()) is not None]
-        return min(min(wakes), self.ledger.now + TICK_MS) if wakes else None
+        at = self.ledger.next_wake()
+        return None if at is None else min(at, self.ledger.now + TICK_MS)
 
     async def _turn(self) -> None:
         """One batch: decide, commit, tell."""
