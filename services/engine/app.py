@@ -56,7 +56,7 @@ class Engine:
         self._watch(self.hall)
         add_EngineServiceServicer_to_server(EngineService(self.hall, self.metrics), self._server)
         await self._server.start()
-        self._bus.reconnect_listeners.append(self.hall.beacons.all_due)
+        self._bus.reconnect_listeners += [self.hall.beacons.all_due, self.hall.keeper.news_missed]
         await self._enter(self.hall)
 
     async def _enter(self, hall: Hall) -> None:

@@ -25,7 +25,7 @@ import msgspec
 from servicekit import logs
 from services.engine.table import AnyGame, Table
 
-KEPT = 4096
+AGAIN = 1.0
 STOP_WITHIN = 1.0
 
 
@@ -41,9 +41,12 @@ class Key(NamedTuple):
 
 
 class _Deal:
-    __slots__ = ("event", "ready", "task")
+    """`ready` None: foreseen only; those wait until no table does."""
 
-    def __init__(self) -> None:
+    __slots__ = ("asked_at", "event", "ready", "task")
+
+    def __init__(self, asked_at: float) -> None:
+        self.asked_at = asked_at
         self.event: bytes | None = None
         self.ready: Callable[[bytes], None] | None = None
         self.task: asyncio.Task[None] | None = None
@@ -90,10 +93,9 @@ class Deals:
 
     async def stop(self) -> None:
         """Running deals are given up."""
-        for deal in self._deals.values():
-            if deal.task is not None:
-                deal.task.cancel()
-        self._deals.clear()
+        self._workers = 0
+        for key in list(self._deals):
+            self._drop(key)
         if self._warm is not None:
             self._warm.cancel()
         pool, self._pool = self._pool, None
@@ -118,9 +120,7 @@ class Deals:
     def forget(self, room: str) -> None:
         """The room's table is gone from here."""
         for key in [k for k in self._deals if k.room == room]:
-            deal = self._deals.pop(key)
-            if deal.task is not None:
-                deal.task.cancel()
+            self._drop(key)
 
     def _key(self, table: Table, asked: int) -> Key:
         s = table.state
@@ -128,26 +128,46 @@ class Deals:
         return Key(s.room, s.table, asked, s.game, tuple(table.playing()), options)
 
     def _want(self, key: Key, ready: Callable[[bytes], None] | None) -> None:
+        loop = asyncio.get_running_loop()
         deal = self._deals.get(key)
         if deal is None:
-            for old in [k for k in self._deals if k.room == key.room and k != key]:
-                del self._deals[old]
-            deal = self._deals[key] = _Deal()
-            deal.task = asyncio.create_task(self._run(key, deal, foreseen=ready is None), name="deal")
-        if ready is None:
-            return
-        if deal.event is not None:
-            asyncio.get_running_loop().call_soon(ready, deal.event)
-        else:
+            for old in [k for k in self._deals if k.room == key.room]:
+                self._drop(old)
+            deal = self._deals[key] = _Deal(loop.time())
+        if ready is not None:
             deal.ready = ready
+            if deal.event is not None:
+                loop.call_soon(ready, deal.event)
+        self._next()
 
-    async def _run(self, key: Key, deal: _Deal, foreseen: bool) -> None:
-        loop = asyncio.get_running_loop()
-        began = loop.time()
-        deal.event = await self._compute(key)
-        self._taken(loop.time() - began, foreseen)
-        if deal.ready is not None and self._deals.get(key) is deal:
-            deal.ready(deal.event)
+    def _drop(self, key: Key) -> None:
+        deal = self._deals.pop(key)
+        if deal.task is not None:
+            deal.task.cancel()
+
+    def _next(self) -> None:
+        """Let idle workers begin, with what a table waits for before what one will."""
+        idle = self._workers - sum(d.task is not None for d in self._deals.values())
+        waiting = [(key, d) for key, d in self._deals.items() if d.task is None and d.event is None]
+        waiting.sort(key=lambda item: (item[1].ready is None, item[1].asked_at))
+        for key, deal in waiting[: max(0, idle)]:
+            deal.task = asyncio.create_task(self._run(key, deal), name="deal")
+
+    async def _run(self, key: Key, deal: _Deal) -> None:
+        foreseen = deal.ready is None
+        try:
+            while deal.event is None:
+                try:
+                    deal.event = await self._compute(key)
+                except Exception:
+                    self._log.exception("no deal could be made; once more", room=key.room)
+                    await asyncio.sleep(AGAIN)
+            self._taken(asyncio.get_running_loop().time() - deal.asked_at, foreseen)
+            if deal.ready is not None:
+                deal.ready(deal.event)
+        finally:
+            deal.task = None
+            self._next()
 
     async def _compute(self, key: Key) -> bytes:
         loop = asyncio.get_running_loop()

@@ -28,6 +28,7 @@ CLAIMS_AT_ONCE = 16
 HAND_OVERS_AT_ONCE = 8
 TICK = 0.25
 DRAIN_WITHIN = 3.0
+AFTER_FAULT = 1.0
 
 
 class Hall:
@@ -191,8 +192,12 @@ class Hall:
 
     def _ended(self, partition: int) -> None:
         del self._tasks[partition]
-        if self._owners[partition].partition.phase is not Phase.HALTED:
-            del self._owners[partition]
+        owner = self._owners[partition]
+        if owner.partition.phase is not Phase.HALTED:
+            if owner.faulted and not self._draining:
+                asyncio.get_running_loop().call_later(AFTER_FAULT, self._owners.pop, partition, None)
+            else:
+                del self._owners[partition]
         self._changed()
         self._look_soon()
 

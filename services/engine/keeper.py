@@ -43,6 +43,7 @@ class Keeper:
         """When the set of living engines last changed."""
         self._alive: set[str] = set()
         self._revision = 0
+        self._reread_at = 0.0
         self._task: asyncio.Task[None] | None = None
         self._alive_sub: Subscription | None = None
         self._probing: set[str] = set()
@@ -60,6 +61,10 @@ class Keeper:
         else:
             self.silence.heard(engine, asyncio.get_running_loop().time())
         self._note_set()
+
+    def news_missed(self) -> None:
+        """NATS was away: read the board again with the next beat."""
+        self._reread_at = 0.0
 
     def alive(self) -> set[str]:
         """Living peers, this engine not among them."""
@@ -86,14 +91,15 @@ class Keeper:
 
     async def _run(self) -> None:
         loop = asyncio.get_running_loop()
-        next_at, reread_at = loop.time() + RENEW, loop.time() + REREAD
+        next_at = loop.time() + RENEW
+        self._reread_at = loop.time() + REREAD
         while True:
             await asyncio.sleep(max(0.0, next_at - loop.time()))
             next_at = max(next_at + RENEW, loop.time())
             try:
                 await self._renew()
-                if loop.time() >= reread_at:
-                    reread_at = loop.time() + REREAD
+                if loop.time() >= self._reread_at:
+                    self._reread_at = loop.time() + REREAD
                     await self._board.read_all()
             except StreamAway as error:
                 self._log.warning("the lease can't be renewed", error=str(error))

@@ -59,6 +59,8 @@ class Owner:
         self._trimming: asyncio.Task[None] | None = None
         self._trimmed = 0
         self._faulty = False
+        self.faulted = False
+        """It ended by a fault of this engine's own."""
         self.busy = False
         """A record is under way: the tables are ahead of what is committed."""
         self._log = logs.logger(__name__).bind(partition=number)
@@ -119,9 +121,10 @@ class Owner:
                 await self._serve()
         except Lost as lost:
             self._log.warning("partition lost", why=str(lost) or self.partition.why)
-        except (Inconsistent, msgspec.DecodeError, r.UnknownVersion, KeyError) as error:
-            self.partition.halt(repr(error))
+        except Inconsistent as error:
+            self.partition.halt(str(error))
         except Exception:
+            self.faulted = True
             self._log.exception("a fault; the partition is dropped, to be claimed and replayed again")
         finally:
             if self.partition.phase is Phase.HALTED:
@@ -182,6 +185,8 @@ class Owner:
                 self._log.info("records were trimmed while they were read: once more")
             except StreamAway as error:
                 self._log.warning("the log can't be read", error=str(error))
+            except Exception as error:
+                raise Inconsistent(f"the log can't be replayed: {error!r}") from error
             if self._superseded:
                 raise Lost("another engine claimed it during the replay")
             await asyncio.sleep(RETRY)

@@ -7,6 +7,7 @@ import json
 import signal
 from collections.abc import AsyncIterator, Callable
 
+import psutil
 import pytest
 
 from generated.snatch.engine.v1 import engine_pb2 as pb
@@ -110,9 +111,13 @@ async def test_a_killed_engine_s_partitions_are_taken_over_and_nothing_told_is_l
         told = dict(ann.answers)
         for _ in range(20):
             ann.send("turn")
+        workers = psutil.Process(doomed.pid).children(recursive=True)
+        assert workers
         doomed.send_signal(signal.SIGKILL)
         await ann.hear(lambda: ann.decided == ann.last)
         await until(lambda: survivor.hall is not None and len(survivor.hall.owners()) == PARTITIONS, "all taken over")
+        _, orphans = await asyncio.to_thread(psutil.wait_procs, workers, 10)
+        assert orphans == []
     finally:
         if doomed.returncode is None:
             doomed.kill()
