@@ -19,6 +19,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.http11 import Request
 
+from servicekit.http_protocol import MAX_HEAD, HttpProtocol
 from wire import client_in
 from wire.client_out import Error
 
@@ -54,6 +55,8 @@ class SocketProtocol(WebSocketsSansIOProtocol):
 def uvicorn_options(max_sockets: int) -> dict[str, Any]:
     """What HttpServer must be given so that sockets are ours: small messages, no deflate, pings."""
     return {
+        "http": HttpProtocol,
+        "h11_max_incomplete_event_size": MAX_HEAD,
         "ws": SocketProtocol,
         "ws_max_size": client_in.MAX_BYTES,
         "ws_per_message_deflate": False,
@@ -62,7 +65,6 @@ def uvicorn_options(max_sockets: int) -> dict[str, Any]:
         "proxy_headers": False,
         "server_header": False,
         "timeout_keep_alive": 15,
-        "h11_max_incomplete_event_size": 16 * 1024,
         "limit_concurrency": max_sockets + 512,
         "backlog": 2048,
     }
@@ -151,7 +153,12 @@ class Socket:
 
     def _can_write(self) -> bool:
         protocol = self._protocol
-        return protocol.writable.is_set() and not protocol.close_sent and not protocol.disconnected
+        return (
+            protocol.writable.is_set()
+            and not protocol.close_sent
+            and not protocol.disconnected
+            and not protocol.transport.is_closing()
+        )
 
     def _flush(self) -> None:
         while self._queue and self._can_write():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -92,6 +93,41 @@ async def test_a_megabyte_is_too_big(new_nats: New) -> None:
     async with stage(new_nats) as s, s.http() as http:
         answer = await http.post("/api/rooms", content=b"x" * 1_000_000)
         assert (answer.status_code, answer.json()["error"]) == (413, "too_big")
+
+
+async def raw(port: int, *parts: bytes) -> bytes:
+    """What a connection is answered, to its end."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        for part in parts:
+            writer.write(part)
+            await writer.drain()
+        return await asyncio.wait_for(reader.read(), 10)
+    except ConnectionError:
+        return b""
+    finally:
+        writer.close()
+
+
+async def test_a_megabyte_of_headers_is_cut_off(new_nats: New) -> None:
+    async with stage(new_nats) as s, s.http() as http:
+        answer = await raw(s.gateway.port, b"GET / HTTP/1.1\r\nHost: x\r\nX: ", b"y" * 1_000_000)
+        assert answer == b"" or answer.startswith(b"HTTP/1.1 4")
+        assert (await http.get("/config.json")).status_code == 200
+
+
+async def test_what_is_no_http_is_refused(new_nats: New) -> None:
+    async with stage(new_nats) as s:
+        assert (await raw(s.gateway.port, b"\x16\x03\x01\x00\xa5\x01\r\n\r\n")).startswith(b"HTTP/1.1 400")
+
+
+async def test_a_connection_that_never_ends_its_headers_is_cut_off(
+    new_nats: New, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("servicekit.http_protocol.HEAD_WITHIN", 0.2)
+    async with stage(new_nats) as s:
+        assert await raw(s.gateway.port, b"GET / HTTP/1.1\r\nHost: x\r\n") == b""
+        assert await raw(s.gateway.port) == b""
 
 
 async def test_wrong_methods_and_paths_are_said_in_json(new_nats: New, client: Path) -> None:
