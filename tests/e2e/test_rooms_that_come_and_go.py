@@ -62,6 +62,9 @@ async def test_a_room_that_all_humans_left_goes_with_its_table_and_its_bots(tmp_
         await reach(lambda: len(seats) == 0)
         assert await _tables(stack) == []
         client = redis.asyncio.Redis.from_url(stack.redis.url, decode_responses=True)
+        async with asyncio.timeout(30):
+            while await client.keys("room*"):  # noqa: ASYNC110 - nobody tells
+                await asyncio.sleep(0.05)
         keys: list[Any] = await client.keys("*")
         await client.aclose()
         assert [key for key in keys if not key.startswith("made:")] == []
