@@ -8,7 +8,6 @@ and end with it, even when it is killed.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import multiprocessing
 import os
 import secrets
@@ -103,10 +102,10 @@ class Deals:
             pool.shutdown(wait=False, cancel_futures=True)
             for child in self._children:
                 child.terminate()
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(asyncio.to_thread(pool.shutdown, True), STOP_WITHIN)
             for child in self._children:
-                child.kill()
+                await asyncio.to_thread(child.join, STOP_WITHIN)
+                if child.is_alive():
+                    child.kill()
 
     def look(self, table: Table, ready: Callable[[int, bytes], None]) -> None:
         """Ask for what this table waits for, or will; `ready(asked, event)` when it waits for it."""

@@ -7,6 +7,7 @@ import multiprocessing
 from collections.abc import AsyncIterator
 
 import msgspec
+import psutil
 import pytest
 
 from games.registry import GAMES
@@ -100,7 +101,8 @@ async def test_workers_end_with_the_service() -> None:
     play, asked = waiting(), Asked()
     deals.look(play.table, asked.ready)
     await asked.one()
-    started = set(multiprocessing.active_children()) - before
-    assert started
+    started = [psutil.Process(c.pid) for c in set(multiprocessing.active_children()) - before]
+    assert len(started) == 2
     await deals.stop()
-    assert started.isdisjoint(multiprocessing.active_children())
+    _, alive = await asyncio.to_thread(psutil.wait_procs, started, 5)
+    assert alive == []
