@@ -48,6 +48,9 @@ class RoomFeed:
         self.room = room
         self.users = 0
         self.heard_at = 0.0
+        """Loop time of the last frame or beacon, or of the last check."""
+        self.unsure = False
+        """To be checked soon, whatever is heard."""
         self.audiences: list[Audience] = []
         self.subscription: Subscription | None = None
         self.heard_by_server = False
@@ -121,10 +124,12 @@ class Feeds:
         self._watchdog = asyncio.create_task(self._watch(), name="feeds-watchdog")
         if isinstance(self._nc, Bus):
             self._nc.slow_listeners.append(self._on_slow)
+            self._nc.reconnect_listeners.append(self._check_all)
 
     async def stop(self) -> None:
         if isinstance(self._nc, Bus) and self._on_slow in self._nc.slow_listeners:
             self._nc.slow_listeners.remove(self._on_slow)
+            self._nc.reconnect_listeners.remove(self._check_all)
         if self._watchdog is not None:
             self._watchdog.cancel()
             await asyncio.gather(self._watchdog, return_exceptions=True)
@@ -201,15 +206,24 @@ class Feeds:
                 self.counts.slow_consumers += 1
                 feed.doubt()
 
+    def _check_all(self) -> None:
+        """We were away for others: frames may be missing here, and our seats may have been given up."""
+        for feed in self._rooms.values():
+            feed.unsure = True
+
     async def _watch(self) -> None:
         loop = asyncio.get_running_loop()
+        before = loop.time()
         while True:
             await asyncio.sleep(1.0)
             now, budget = loop.time(), CHECKS_PER_SECOND
+            if now - before > SILENCE:  # this process slept
+                self._check_all()
+            before = now
             for feed in list(self._rooms.values()):
-                if not feed.audiences or now - feed.heard_at < SILENCE or budget <= 0:
+                if not feed.audiences or budget <= 0 or not (feed.unsure or now - feed.heard_at >= SILENCE):
                     continue
-                feed.heard_at = now
+                feed.unsure, feed.heard_at = False, now
                 budget -= len(feed.audiences)
                 for audience in tuple(feed.audiences):
                     audience.check()

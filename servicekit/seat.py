@@ -71,6 +71,21 @@ class SeatSink(Protocol):
         ...
 
 
+class _SeenMember(msgspec.Struct):
+    seat: int
+    present: bool = False
+
+
+class _SeenTable(msgspec.Struct):
+    members: list[_SeenMember]
+
+
+class _Seen(msgspec.Struct):
+    """What is read of a snapshot here: who is present."""
+
+    table: _SeenTable
+
+
 class SeatSession:
     """One attach of one tab.  `request` names room, table, player and tab.
 
@@ -99,6 +114,7 @@ class SeatSession:
         self.stalled = False
         self.over = False
         self._detach = True
+        self._leaving = False
         self._feeds = feeds
         self._engines = feeds.engines
         self.request = request
@@ -178,6 +194,8 @@ class SeatSession:
         if len(self._unanswered) >= MAX_UNANSWERED:
             return Sent.FULL
         self.last = id
+        if b'"leave"' in body:  # it may be gone at its own wish from now on
+            self._leaving = True
         now = asyncio.get_running_loop().time()
         self._unanswered.append(command)
         self._sent_at.append(now)
@@ -270,7 +288,34 @@ class SeatSession:
 
     async def _view(self, timeout: float) -> pb.Snapshot:
         request = pb.ViewRequest(room=self.room, table=self.request.table, seat=self.seat, session=self.session)
-        return (await self._engines.view(request, timeout)).snapshot
+        snapshot = (await self._engines.view(request, timeout)).snapshot
+        if self._given_up(snapshot):
+            # Our beats were lost for too long.  No newer tab has the seat, or View had said so.
+            response = await self._engines.attach(self.request, timeout)
+            self._become(response.session)
+            return response.snapshot
+        return snapshot
+
+    def _given_up(self, snapshot: pb.Snapshot) -> bool:
+        """The engine has detached this session by itself, though its socket is here."""
+        if self.request.worker or self._leaving:
+            return False
+        try:
+            members = msgspec.json.decode(snapshot.body, type=_Seen).table.members
+        except msgspec.DecodeError:
+            return False
+        return any(m.seat == self.seat and not m.present for m in members)
+
+    def _become(self, session: int) -> None:
+        """The same tab in a newer session: what has no answer is sent again as of that one."""
+        self._engines.unregister(self)
+        self.session = session
+        for command in self._unanswered:
+            command.session = session
+        self.stalled = False
+        self._engines.register(self)
+        if self._unanswered:
+            self._engines.stall(self)
 
     def on_frame(self, frame: Frame) -> None:
         for seat, session, id in frame.answered:

@@ -154,6 +154,46 @@ async def test_after_nats_was_away_a_phone_has_the_table_right_and_plays_on(new_
         assert [id for _, id, _ in table.decided] == [1]
 
 
+async def test_a_seat_that_was_given_up_while_nats_was_away_is_taken_again(new_nats: New) -> None:
+    async with stage(new_nats) as s:
+        s.rooms.room(ROOM, "p1", table="t1")
+        table = s.tables.open(ROOM)
+        async with s.phone() as phone:
+            await seated(s, phone)
+            s.engine.deaf = True
+            await phone.move(1)
+            await s.engine.until(lambda: s.engine.heard == 1)
+            s.nats.stop()
+            table.seats[0].attached = False  # the engine heard no beat of this gateway
+            s.nats.start()
+            s.engine.deaf = False
+            await s.engine.until(lambda: table.seats[0].session == 2)
+            await phone.answered(1)
+            await phone.move(2)
+            await phone.answered(2)
+            assert "taken_over" not in phone.tags()
+        assert [id for _, id, _ in table.decided] == [1, 2]
+        assert table.seats[0].session == 2
+        await s.engine.until(lambda: s.engine.detached)
+        assert s.engine.detached == [(ROOM, 0, 2)]
+
+
+async def test_a_player_who_left_by_the_cross_is_not_brought_back(new_nats: New) -> None:
+    async with stage(new_nats) as s:
+        s.rooms.room(ROOM, "p1", table="t1")
+        table = s.tables.open(ROOM)
+        async with s.phone() as phone:
+            await seated(s, phone)
+            await phone.move(1, {"t": "leave"})
+            await phone.answered(1)
+            table.seats[0].attached = False
+            s.engine.lose_frames = 1
+            await s.engine.tell_table(table, [])
+            await s.engine.beacon(table)
+            await phone.until("snapshot")
+        assert table.seats[0].session == 1
+
+
 async def test_silence_is_looked_into_and_says_nothing_when_nothing_was_missed(
     new_nats: New, monkeypatch: pytest.MonkeyPatch
 ) -> None:

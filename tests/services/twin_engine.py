@@ -164,7 +164,7 @@ class TwinEngine(engine_pb2_grpc.EngineServiceServicer):
         await self.nc.flush()
 
     def snapshot(self, table: TwinTable, seat: TwinSeat | None) -> pb.Snapshot:
-        members = [client_out.Member(s.number, s.player, s.player, 0) for s in table.seats.values()]
+        members = [client_out.Member(s.number, s.player, s.player, 0, present=s.attached) for s in table.seats.values()]
         view = client_out.TableView(table.table, "twin", "setup", 0, members, {})
         body = client_out.Snapshot(1, table.room, 0, table.seq, view, None)
         if seat is not None:
