@@ -84,6 +84,8 @@ class State(msgspec.Struct, array_like=True):
     standings_at: int | None = None
     played: int = 0
     running_since: int | None = None
+    dealt_seq: int = 0
+    """`seq` with this hand's deal: a move of an earlier hand was made on less."""
 
 
 class Table:
@@ -259,7 +261,7 @@ class Table:
 
     def _countdown_begun(self, event: r.CountdownBegun, now: int) -> None:
         s = self.state
-        s.phase, s.countdown_left = "countdown", event.ms
+        s.phase, s.countdown_left, s.dealt_seq = "countdown", event.ms, self.seq
         s.countdown_at = None if s.held_at is not None else now + event.ms
 
     def _went_live(self, event: r.WentLive, now: int) -> None:

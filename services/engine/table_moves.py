@@ -81,6 +81,9 @@ def _card_move(sitting: Sitting, member: Member, asked: Asked) -> None:
     _playing_live(table, member)
     if table.paused:
         raise Refusal("paused")
+    if asked.basis and not table.state.dealt_seq <= asked.basis <= table.seq:
+        # Made in another hand, and sent again after a reconnect: nothing of it may be played in this one.
+        raise Refusal("stale")
     now = table.play_now(sitting.now)
     for event in table.game.decide(table.cards, member.seat, asked.move, now, asked.basis):
         sitting.play(event)

@@ -311,6 +311,26 @@ def test_commands_for_unknown_seats_and_sessions_of_the_future_find_no_table() -
     assert [r.kind for r in stranger.replies] == [5, 5]
 
 
+def test_a_move_made_in_an_earlier_hand_or_game_is_not_played_in_this_one() -> None:
+    play = Play()
+    for phone in play.phones:
+        phone.attach()
+    host = play.phones[0]
+    host.move("options", options={"hands": 2})
+    host.move("deal")
+    play.deal()
+    play.wait(COUNTDOWN_MS)
+    seen = play.table.seq
+    host.move("end_it")
+    host.move("next_hand")
+    play.deal()
+    play.wait(COUNTDOWN_MS)
+    late, other_game = host.command({"t": "take"}, basis=seen), host.command({"t": "take"}, basis=seen + 1000)
+    now = host.command({"t": "take"}, basis=play.table.seq)
+    play.do(late, other_game, now)
+    assert [play.answer(0, i.command.id) for i in (late, other_game, now)] == ["stale", "stale", None]
+
+
 # ---- pause ----
 
 
