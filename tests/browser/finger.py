@@ -1,0 +1,60 @@
+"""Real fingers on a page: touches go in through the browser's own input, as from a screen."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import NamedTuple
+
+from playwright.async_api import CDPSession, Page
+
+
+class Point(NamedTuple):
+    """CSS pixels of the page."""
+
+    x: float
+    y: float
+
+
+class Finger:
+    """One finger; `number` tells several apart."""
+
+    def __init__(self, cdp: CDPSession, number: int = 0) -> None:
+        self._cdp, self._number = cdp, number
+
+    @staticmethod
+    async def on(page: Page) -> Finger:
+        return Finger(await page.context.new_cdp_session(page))
+
+    async def tap(self, at: Point) -> None:
+        await self.down(at)
+        await self.up()
+
+    async def taps(self, at: Point, times: int) -> None:
+        """As fast as the browser takes them: all are on their way before the first is answered."""
+        await asyncio.gather(*(touch for _ in range(times) for touch in (self.down(at), self.up())))
+
+    async def drag(self, start: Point, end: Point, steps: int = 5) -> None:
+        await self.down(start)
+        await self.move(start, end, steps)
+        await self.up()
+
+    async def down(self, at: Point) -> None:
+        await self._touch("touchStart", at)
+
+    async def move(self, start: Point, end: Point, steps: int = 5) -> None:
+        for n in range(1, steps + 1):
+            share = n / steps
+            await self._touch(
+                "touchMove", Point(start.x + (end.x - start.x) * share, start.y + (end.y - start.y) * share)
+            )
+
+    async def up(self) -> None:
+        await self._touch("touchEnd", None)
+
+    async def cancel(self) -> None:
+        """A call comes in: the system takes the touch away."""
+        await self._touch("touchCancel", None)
+
+    async def _touch(self, kind: str, at: Point | None) -> None:
+        points = [] if at is None else [{"x": at.x, "y": at.y, "id": self._number}]
+        await self._cdp.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
