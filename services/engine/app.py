@@ -26,16 +26,21 @@ RETRY = 0.25
 
 
 class Engine:
-    """Tables being played: one writer each.  Serves the partitions that fall to it."""
+    """Tables being played: one writer each.  Serves the partitions that fall to it.
 
-    def __init__(self, settings: EngineSettings, games: Mapping[str, AnyGame] = GAMES) -> None:
+    `deals` makes them; a test may give one whose decks it chose.
+    """
+
+    def __init__(
+        self, settings: EngineSettings, games: Mapping[str, AnyGame] = GAMES, deals: Deals | None = None
+    ) -> None:
         self.settings = settings
         self.metrics = EngineMetrics()
         self.registry: CollectorRegistry = self.metrics.registry
         self.port = 0
         self.hall: Hall | None = None
         self._games = games
-        self._deals = Deals(games, settings.deal_workers, self.metrics.dealt)
+        self._deals = deals or Deals(games, settings.deal_workers, self.metrics.dealt)
         self._bus: bus.Bus | None = None
         self._asker: Asker | None = None
         self._server: grpc.aio.Server | None = None

@@ -7,7 +7,7 @@ async with stack_in_process(tmp_path) as stack:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,8 +63,12 @@ async def stack_in_process(
     gateways: int = 1,
     bots: int = 1,
     rooms_settings: dict[str, Any] | None = None,
+    engine: Callable[[EngineSettings], Engine] = Engine,
 ) -> AsyncIterator[Stack]:
-    """A stack that is ready for a room to be hosted and dealt; it ends in order, leaving nothing."""
+    """A stack that is ready for a room to be hosted and dealt; it ends in order, leaving nothing.
+
+    `engine` makes the engines, for tests that give them deals or a clock of their own.
+    """
     nats, redis = NatsServer(_folder(folder, "nats")), RedisServer(_folder(folder, "valkey"))
     async with AsyncExitStack() as ending:
         for server in (nats, redis):
@@ -78,7 +82,7 @@ async def stack_in_process(
             await service.start()
 
         for number in range(1, engines + 1):
-            stack.engines.append(Engine(EngineSettings(**stack.common("engine", number))))
+            stack.engines.append(engine(EngineSettings(**stack.common("engine", number))))
             await started(stack.engines[-1])
         stack.rooms.append(
             Rooms(
