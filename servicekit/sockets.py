@@ -80,6 +80,13 @@ def text_frame(body: bytes) -> bytes:
     return b"\x81\x7f" + size.to_bytes(8, "big") + body
 
 
+class _LastFrame:
+    """The frame made last: a room's sockets are sent the same bytes one after another."""
+
+    body = b""
+    frame = text_frame(b"")
+
+
 class Socket:
     """One accepted WebSocket.  Only the event loop's thread may touch it."""
 
@@ -91,7 +98,6 @@ class Socket:
         self._queued_bytes = 0
         self.close_code: int | None = None
         """Ours, once closing."""
-        self.sent = 0
 
     @property
     def closing(self) -> bool:
@@ -114,10 +120,13 @@ class Socket:
 
     def send(self, body: bytes) -> None:
         """Send a text message of UTF-8 bytes, now or soon; a socket that can't keep up is closed with 1013."""
-        if self.closing:
+        if self.close_code is not None:
             return
-        frame = text_frame(body)
-        self.sent += 1
+        if body is _LastFrame.body:
+            frame = _LastFrame.frame
+        else:
+            frame = _LastFrame.frame = text_frame(body)
+            _LastFrame.body = body
         if not self._queue and self._can_write():
             self._protocol.transport.write(frame)
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.core import CounterMetricFamily, Metric
 from prometheus_client.registry import Collector
@@ -12,6 +13,13 @@ from servicekit.engines import Counts
 from servicekit.feed import FeedCounts
 
 BUCKETS = (0.001, 0.002, 0.004, 0.006, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10)
+
+
+class SentCounts(msgspec.Struct):
+    """Plain numbers: counted for every frame and socket."""
+
+    frames_sent: int = 0
+    frame_bytes: int = 0
 
 
 class GatewayMetrics:
@@ -23,8 +31,8 @@ class GatewayMetrics:
         self._rooms = Gauge("snatch_gateway_rooms", "Rooms whose frames are heard here.", registry=r)
         self._received = Counter("snatch_gateway_received", "Messages from browsers.", ["kind"], registry=r)
         self._refused = Counter("snatch_gateway_refused", "Errors told to browsers.", ["code"], registry=r)
-        self._frames = Counter("snatch_gateway_frames_sent", "Frames written to sockets.", registry=r)
-        self._frame_bytes = Counter("snatch_gateway_frame_bytes", "Their bytes.", registry=r)
+        self._sent = SentCounts()
+        r.register(_Counts({"": self._sent}))
         self._closed = Counter(
             "snatch_gateway_closed", "Sockets ended, by our close code; 0: theirs.", ["code"], registry=r
         )
@@ -61,8 +69,8 @@ class GatewayMetrics:
         self._refused.labels(code).inc()
 
     def frame_sent(self, size: int) -> None:
-        self._frames.inc()
-        self._frame_bytes.inc(size)
+        self._sent.frames_sent += 1
+        self._sent.frame_bytes += size
 
     def message_throttled(self) -> None:
         self._throttled.inc()
@@ -82,13 +90,14 @@ class GatewayMetrics:
 
 
 class _Counts(Collector):
-    def __init__(self, parts: dict[str, Counts | FeedCounts]) -> None:
+    def __init__(self, parts: dict[str, Counts | FeedCounts | SentCounts]) -> None:
         self._parts = parts
 
     def collect(self) -> list[Metric]:
         found: list[Metric] = []
         for part, counts in self._parts.items():
             for field in counts.__struct_fields__:
-                name = f"snatch_gateway_{part}_{field}"
-                found.append(CounterMetricFamily(name, f"Of the {part} client.", value=getattr(counts, field)))
+                name = f"snatch_gateway_{part}_{field}" if part else f"snatch_gateway_{field}"
+                help_text = f"Counted by the {part} client." if part else "Written to sockets."
+                found.append(CounterMetricFamily(name, help_text, value=getattr(counts, field)))
         return found
