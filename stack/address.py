@@ -41,15 +41,17 @@ def _from_interfaces() -> str | None:
     return None
 
 
+def reachable(host: str) -> str:
+    """The address at which this machine itself finds what listens there."""
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+
+
 def url(host: str, port: int) -> str:
     """
     >>> url("::1", 8080), url("0.0.0.0", 80)
     ('http://[::1]:8080', 'http://127.0.0.1')
     """
-    if host == "0.0.0.0":
-        host = "127.0.0.1"
-    elif host == "::":
-        host = "::1"
+    host = reachable(host)
     shown = f"[{host}]" if ":" in host else host
     return f"http://{shown}" if port == 80 else f"http://{shown}:{port}"
 

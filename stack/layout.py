@@ -52,9 +52,12 @@ class Layout:
     servers: list[Part]
     services: list[Part]
     setup_env: dict[str, str]
+    host: str
+    """Where this machine itself reaches the public ports."""
     url: str
     watch_url: str
     network_url: str | None
+    network_watch_url: str | None
     nats_url: str
     redis_url: str
 
@@ -112,9 +115,11 @@ def lay_out(wishes: Wishes, data: DataFolder, *, ports: Callable[[int], list[int
         servers=started,
         services=services,
         setup_env=common,
+        host=address.reachable(wishes.host),
         url=address.url(wishes.host, wishes.port),
         watch_url=address.url(wishes.host, wishes.watch_port),
         network_url=network_url,
+        network_watch_url=network_watch or None,
         nats_url=nats_url,
         redis_url=redis_url,
     )

@@ -140,7 +140,7 @@ class Stack:
         now = all_there and all(c.state == "ready" for c in self.children)
         if now and not self.ready:
             port = next(c.part.ports["public"] for c in self.children if c.part.kind == "gateway")
-            now = await probes.http(port)() is None
+            now = await probes.http(port, host=self.layout.host)() is None
         if now == self.ready:
             return
         self.ready = now

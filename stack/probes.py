@@ -9,11 +9,11 @@ from collections.abc import Awaitable, Callable
 Probe = Callable[[], Awaitable[str | None]]
 
 
-async def _ask(port: int, question: bytes, timeout: float) -> bytes:
+async def _ask(port: int, question: bytes, timeout: float, host: str = "127.0.0.1") -> bytes:
     """The whole answer, the question having asked to close.  Raises Unanswered."""
     try:
         async with asyncio.timeout(timeout):
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            reader, writer = await asyncio.open_connection(host, port)
             try:
                 writer.write(question)
                 return await reader.read(-1)
@@ -29,13 +29,13 @@ class Unanswered(Exception):
     """The port gave no answer, in words."""
 
 
-def http(port: int, path: str = "/readyz", timeout: float = 2) -> Probe:
+def http(port: int, path: str = "/readyz", timeout: float = 2, host: str = "127.0.0.1") -> Probe:
     """Ready when GET is answered 200; otherwise the `why` of the answer."""
-    question = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n".encode()
+    question = f"GET {path} HTTP/1.1\r\nHost: localhost:{port}\r\nConnection: close\r\n\r\n".encode()
 
     async def probe() -> str | None:
         try:
-            answer = await _ask(port, question, timeout)
+            answer = await _ask(port, question, timeout, host)
         except Unanswered as unanswered:
             return str(unanswered)
         head, _, body = answer.partition(b"\r\n\r\n")

@@ -26,7 +26,7 @@ def addresses(stack: Stack) -> list[str]:
         lines.append(f"  Phones:  {stack.layout.network_url}")
     else:
         lines.append("  Phones:  only this machine can see it; `make play HOST=0.0.0.0` opens it to your network")
-    lines.append(f"  TV:      {stack.layout.watch_url}")
+    lines.append(f"  TV:      {stack.layout.network_watch_url or stack.layout.watch_url}")
     return lines
 
 
@@ -35,6 +35,7 @@ class PlainScreen:
 
     def __init__(self) -> None:
         self._asked = time.monotonic()
+        self._told = False
 
     def say(self, text: str) -> None:
         with contextlib.suppress(OSError):  # whoever read us is gone; the end goes on
@@ -51,10 +52,14 @@ class PlainScreen:
         self.say(text)
 
     def ready(self, stack: Stack) -> None:
-        self.say("\n".join(["ready", *addresses(stack), f"  Logs:    {stack.data.logs}"]))
+        again = self._told
+        self._told = True
+        self.say("ready again" if again else "\n".join(["ready", *addresses(stack), f"  Logs:    {stack.data.logs}"]))
 
     def tick(self, stack: Stack) -> None:
-        if stack.ready or time.monotonic() - self._asked < 10:
+        if stack.ready:
+            self._asked = time.monotonic()
+        if time.monotonic() - self._asked < 10:
             return
         self._asked = time.monotonic()
         missing = [f"{c.part.name} ({c.why or c.state})" for c in stack.children if c.state != "ready"]
