@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -28,12 +29,20 @@ def find() -> str | None:
         return given
     for name in NAMES:
         path = shutil.which(name)
-        if path:
+        if path and runs(path):
             return path
     folders = [BROWSERS, Path.home() / ".cache" / "ms-playwright", Path.home() / "Library/Caches/ms-playwright"]
     patterns = ("chromium-*/chrome-linux*/chrome", "chromium-*/chrome-mac*/*.app/Contents/MacOS/*")
     found = [str(p) for f in folders for pattern in patterns for p in f.glob(pattern)]
-    return max(found, default=None)
+    return max(filter(runs, found), default=None)
+
+
+def runs(path: str) -> bool:
+    """Ubuntu's may be a stub that wants a snap; Playwright's may lack the system's libraries."""
+    try:
+        return subprocess.run([path, "--version"], capture_output=True, timeout=30).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
 
 
 def ensure() -> str:
@@ -48,9 +57,12 @@ def ensure() -> str:
             cure=CURE,
             env={"PLAYWRIGHT_BROWSERS_PATH": str(BROWSERS)},
         )
-    except Failed:
-        install_by_apt()
+    except Failed as failed:
+        say(f"  {failed.what.splitlines()[0]}")
     found = find()
+    if not found:
+        install_by_apt()
+        found = find()
     if not found:
         raise Failed("there is no Chromium", CURE)
     return found
