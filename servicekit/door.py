@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable
 
-from starlette.websockets import WebSocket
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from servicekit import logs
 from servicekit.sockets import SLOW, Socket
@@ -30,6 +31,7 @@ class Door:
         self._serve = serve
         self._opened, self._closed, self._refused = opened, closed, refused
         self._tasks: set[asyncio.Task[None]] = set()
+        self._addresses: Counter[str] = Counter()
         self._log = logs.logger(__name__)
 
     @property
@@ -42,9 +44,13 @@ class Door:
             self._refused(403)
             await ws.close(1008)
             return
-        await ws.accept()
+        try:
+            await ws.accept()
+        except WebSocketDisconnect:
+            return
         socket = Socket(ws)
-        if len(self._tasks) >= self._max:
+        address = self._site.address(ws)
+        if len(self._tasks) >= self._max or not self._site.room_for(address, self._addresses[address]):
             self._refused(SLOW)
             socket.error("slow_down", "too many players here just now")
             socket.close(SLOW, "too busy")
@@ -52,6 +58,7 @@ class Door:
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
+        self._addresses[address] += 1
         self._opened()
         try:
             await self._serve(socket)
@@ -60,6 +67,9 @@ class Door:
             socket.close(1011, "that went wrong here")
         finally:
             self._tasks.discard(task)
+            self._addresses[address] -= 1
+            if not self._addresses[address]:
+                del self._addresses[address]
             self._closed(socket.close_code or 0)
 
     async def empty(self, timeout: float) -> None:

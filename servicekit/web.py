@@ -60,6 +60,7 @@ class WebSettings(Settings):
     rooms_addr: str = Field("127.0.0.1:7000", min_length=1, description="The rooms workers' gRPC, comma-separated.")
     trusted_proxies: str = Field("", description="Networks whose X-Forwarded-For and -Proto are believed.")
     max_sockets: int = Field(10000, ge=1, description="Sockets at once; more are closed with 1013.")
+    max_sockets_per_address: int = Field(500, ge=0, description="The same for one address, loopback apart; 0: any.")
 
 
 class Site:
@@ -109,6 +110,11 @@ class Site:
             return str(ipaddress.ip_network((found, 64), strict=False))
         return str(found)
 
+    def room_for(self, address: str, sockets: int) -> bool:
+        """Whether an address that has so many sockets may open another."""
+        most = self._settings.max_sockets_per_address
+        return not most or sockets < most or _is_loopback(address)
+
     def origin_allowed(self, request: HTTPConnection) -> bool:
         """Whether a page of that origin may speak to us.  No origin: not a browser's page, let in."""
         origin = request.headers.get("origin")
@@ -149,6 +155,13 @@ class Site:
         except ValueError:
             return False
         return any(address in network for network in self._trusted)
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        return ipaddress.ip_network(address).is_loopback
+    except ValueError:
+        return False
 
 
 def _at_home(name: str) -> bool:

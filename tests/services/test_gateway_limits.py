@@ -69,6 +69,21 @@ def test_an_address_is_the_peers_unless_a_trusted_proxy_says_more(
 
 
 @pytest.mark.parametrize(
+    ("address", "most", "sockets", "room"),
+    [
+        ("203.0.113.9", 3, 2, True),
+        ("203.0.113.9", 3, 3, False),
+        ("2001:db8:1:2::/64", 3, 3, False),
+        ("203.0.113.9", 0, 9999, True),
+        ("127.0.0.1", 3, 9999, True),
+        ("?", 3, 3, False),
+    ],
+)
+def test_one_address_may_have_so_many_sockets(address: str, most: int, sockets: int, room: bool) -> None:
+    assert site(max_sockets_per_address=most).room_for(address, sockets) == room
+
+
+@pytest.mark.parametrize(
     ("public", "host", "origin", "allowed"),
     [
         ("", "127.0.0.1:8080", None, True),

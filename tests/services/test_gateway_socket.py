@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -397,6 +398,34 @@ async def test_one_socket_too_many_is_sent_away_until_there_is_room(new_nats: Ne
                 assert await second.closed() == 1013
             await first.send({"t": "ping", "at": 1})
             await first.until("pong")
+
+
+async def test_one_address_may_not_take_all_sockets(new_nats: New) -> None:
+    proxied: dict[str, Any] = {"additional_headers": {"x-forwarded-for": "203.0.113.9"}}
+    async with stage(new_nats, max_sockets_per_address=1, trusted_proxies="127.0.0.0/8") as s:
+        async with s.phone(**proxied) as first, s.phone(**proxied) as second:
+            assert await second.closed() == 1013
+            other: dict[str, Any] = {"additional_headers": {"x-forwarded-for": "203.0.113.10"}}
+            async with s.phone(**other) as third:
+                await third.hello("x")
+                assert await third.closed() == 4002
+            await first.hello("x")
+            assert await first.closed() == 4002
+        async with s.phone(**proxied) as again:
+            await again.hello("x")
+            assert await again.closed() == 4002
+
+
+async def test_gateways_may_share_a_port(new_nats: New) -> None:
+    async with stage(new_nats, reuse_port=True) as s:
+        other = await s.another_gateway(port=s.gateway.port, reuse_port=True)
+        assert other.port == s.gateway.port
+        s.rooms.room(ROOM, "p1", table="t1")
+        s.tables.open(ROOM)
+        for _ in range(4):
+            async with s.phone() as phone:
+                await phone.hello(s.rooms.token(ROOM, "p1"))
+                await phone.until("snapshot")
 
 
 async def test_a_page_from_elsewhere_gets_no_socket(new_nats: New) -> None:
