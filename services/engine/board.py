@@ -17,10 +17,25 @@ from servicekit.bus import Bus
 from services.engine.claims import Entry, Placed
 from services.engine.stream import Message, Stream, StreamAway
 from wire import subjects
-from wire.places import PARTITIONS
+from wire.places import PARTITION_HASH, PARTITIONS
 
 KV = f"$KV.{subjects.OWN_BUCKET}."
 KV_STREAM = f"KV_{subjects.OWN_BUCKET}"
+
+
+LAYOUT_KEY = "layout"
+LAYOUT = msgspec.json.encode({"partitions": PARTITIONS, "hash": PARTITION_HASH})
+"""How rooms fall on partitions: fixed when the bucket is made, for as long as there are rooms."""
+
+
+class OtherLayout(Exception):
+    """The bucket was made for other partitions: rooms would be looked for in the wrong logs."""
+
+
+def check_layout(found: bytes) -> None:
+    """Raises OtherLayout."""
+    if found != LAYOUT:
+        raise OtherLayout(f"this cluster is laid out as {found!r}, this release as {LAYOUT!r}")
 
 
 class Lease(msgspec.Struct, frozen=True):
@@ -40,7 +55,7 @@ class Board:
         self,
         bus: Bus,
         stream: Stream,
-        on_lease: Callable[[str, Lease], None],
+        on_lease: Callable[[str, Lease, int], None],
         on_placed: Callable[[int, Placed], None],
     ) -> None:
         self._bus, self._stream = bus, stream
@@ -50,7 +65,11 @@ class Board:
         self._subscription: Subscription | None = None
 
     async def start(self) -> None:
-        """Raises StreamAway when there is no bucket: set-up makes it, never an engine."""
+        """Raises StreamAway when there is no bucket: set-up makes it, never an engine.  Raises OtherLayout."""
+        layout = await self._stream.last(KV + LAYOUT_KEY)
+        if layout is None:
+            raise StreamAway("the bucket is not laid out yet")
+        check_layout(layout.data)
         if self._subscription is None:
             self._subscription = await self._bus.subscribe(subjects.OWN_REPUBLISH, cb=self._hear)
         await self.read_all()
@@ -128,7 +147,7 @@ class Board:
                 lease = msgspec.json.decode(data, type=Lease)
                 if revision > self.leases.get(name, (lease, 0))[1]:
                     self.leases[name] = (lease, revision)
-                    self._on_lease(name, lease)
+                    self._on_lease(name, lease, revision)
             elif kind == "p" and name.isdigit() and int(name) < PARTITIONS:
                 entry = msgspec.json.decode(data, type=Entry)
                 before = self.placed.get(int(name))

@@ -78,6 +78,9 @@ class Hall:
         """None when this engine serves its share, or every partition is served somewhere."""
         if self.resigned:
             return "another process has this engine's name"
+        halted = sum(o.partition.phase is Phase.HALTED for o in self._owners.values())
+        if halted:
+            return f"{halted} of {PARTITIONS} partitions are halted: an operator must look"
         live = self.keeper.alive() | {self.name}
         if self.board.complete(live):
             return None
@@ -206,8 +209,8 @@ class Hall:
             self._looking = True
             asyncio.get_running_loop().call_soon(self._look)
 
-    def _on_lease(self, engine: str, lease: Lease) -> None:
-        self.keeper.heard(engine, lease)
+    def _on_lease(self, engine: str, lease: Lease, revision: int) -> None:
+        self.keeper.heard(engine, lease, revision)
         if lease.gone:
             self._look_soon()
 
@@ -219,6 +222,8 @@ class Hall:
             self._look_soon()
 
     def _name_taken(self, addr: str) -> None:
+        if self.resigned:
+            return
         self._log.error("another process has this engine's name: this one serves no more", addr=addr)
         self.resigned = True
         for task in self._tasks.values():

@@ -20,6 +20,7 @@ QUIET_AFTER = 0.4
 PROBES = 3
 PROBE_PAUSE = 0.1
 REREAD = 5.0
+TRIES = 10
 
 
 class Keeper:
@@ -50,11 +51,11 @@ class Keeper:
         self._probes: set[asyncio.Task[None]] = set()
         self._log = logs.logger(__name__)
 
-    def heard(self, engine: str, lease: Lease) -> None:
+    def heard(self, engine: str, lease: Lease, revision: int) -> None:
         """News from the board."""
         if engine == self._name:
-            if lease.boot != self._lease.boot and not lease.gone:
-                self._log.warning("another process has this engine's name", boot=lease.boot)
+            if self._is_rival(lease) and revision > self._revision:
+                self._name_taken(lease.addr)
             return
         if lease.gone:
             self.silence.gone(engine)
@@ -75,7 +76,10 @@ class Keeper:
         if self._alive_sub is None:
             self._alive_sub = await self._bus.subscribe(subjects.engine_alive(self._name), cb=self._answer)
         _, self._revision = await self._board.lease(self._name)
-        await self._renew()
+        for _ in range(TRIES):
+            await self._renew()
+            if self.proved_at:
+                break
         self._task = asyncio.create_task(self._run(), name="lease")
 
     async def stop(self) -> None:
@@ -126,8 +130,12 @@ class Keeper:
             return
         self.silence.not_renewed()
         found, self._revision = await self._board.lease(self._name)
-        if found is not None and found.boot != self._lease.boot and not found.gone and self.proved_at:
+        if found is not None and self._is_rival(found):
             self._name_taken(found.addr)
+
+    def _is_rival(self, lease: Lease) -> bool:
+        """Another process renews this name, after this one had it: the newer one goes on."""
+        return self.proved_at > 0 and lease.boot != self._lease.boot and not lease.gone
 
     async def _probe(self, peer: str) -> None:
         """Nobody listening, three times: dead.  An answer or a time-out tells nothing."""

@@ -11,23 +11,16 @@ import asyncio
 import sys
 from typing import Any
 
-import msgspec
 import nats.errors
 import nats.js.errors
 from nats.js.api import DiscardPolicy, KeyValueConfig, RePublish, StorageType, StreamConfig
 from pydantic import ValidationError
 
 from servicekit import bus, logs
-from services.engine.board import KV, KV_STREAM
+from services.engine.board import KV, KV_STREAM, LAYOUT, LAYOUT_KEY, OtherLayout, check_layout
 from services.engine.settings import SetupSettings
 from wire import subjects
-from wire.places import PARTITION_HASH, PARTITIONS
-
-LAYOUT_KEY = "layout"
-
-
-class OtherLayout(Exception):
-    """The bucket was made for other partitions."""
+from wire.places import PARTITIONS
 
 
 async def set_up(settings: SetupSettings) -> None:
@@ -71,14 +64,10 @@ async def _make(nc: bus.Bus, settings: SetupSettings) -> None:
     if config.num_replicas != settings.log_replicas:
         config.num_replicas = settings.log_replicas
         await js.update_stream(config)
-    layout = msgspec.json.encode({"partitions": PARTITIONS, "hash": PARTITION_HASH})
     try:
-        found = (await kv.get(LAYOUT_KEY)).value
+        check_layout((await kv.get(LAYOUT_KEY)).value or b"")
     except nats.js.errors.KeyNotFoundError:
-        await kv.create(LAYOUT_KEY, layout)
-        return
-    if found != layout:
-        raise OtherLayout(f"this cluster is laid out as {found!r}, this release as {layout!r}")
+        await kv.create(LAYOUT_KEY, LAYOUT)
 
 
 async def _stream(js: Any, config: StreamConfig) -> None:
