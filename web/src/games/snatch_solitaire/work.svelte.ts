@@ -37,7 +37,7 @@ export class Work {
   undoWaits = $state(false)
 
   readonly gestures: Gestures<Grip>
-  #last = { spot: '', at: -Infinity }
+  #last: { spot: string; cards: Card[]; at: number } = { spot: '', cards: [], at: -Infinity }
 
   constructor(
     private readonly session: () => Session,
@@ -70,11 +70,13 @@ export class Work {
     const now = this.now()
     if (spot !== 'stock') {
       if (!this.#same(grip) || grip.cards.length === 0) return
-      if (this.#last.spot === spot && now - this.#last.at < DOUBLE_TAP_MS) return
+      // Nor on a card that is still gliding away from under the finger.
+      const again = this.#last.spot === spot || this.#last.cards.includes(grip.cards[0] ?? '')
+      if (again && now - this.#last.at < DOUBLE_TAP_MS) return
     }
     const move = tap(view, flights, grip.spot)
     if (!move) return
-    this.#last = { spot, at: now }
+    this.#last = { spot, cards: grip.cards, at: now }
     this.#move(move)
   }
 

@@ -81,6 +81,20 @@ describe('taps that come too thick', () => {
     expect(twin.session.view?.mine?.work).toEqual([['Ts'], ['Tc', '9d', '8s'], ['5h'], []])
   })
 
+  test('taps on a run that still glides to its new place are the same double tap (case 28)', () => {
+    const view = hand()
+    view.mine = { ...view.mine!, work: [['Ts', '9d', '8s'], ['Tc'], ['5h'], []] }
+    twin.connect(0, view)
+    tap({ at: 'work', pile: 0, index: 1 })
+    twin.time += 70
+    tap({ at: 'work', pile: 1, index: 1 })
+    tap({ at: 'work', pile: 1, index: 2 })
+    expect(moves()).toHaveLength(1)
+    twin.time += 400
+    tap({ at: 'work', pile: 1, index: 1 })
+    expect(moves()).toHaveLength(2)
+  })
+
   test('every tap on the stock counts', () => {
     twin.connect()
     for (let i = 0; i < 3; i++) tap({ at: 'stock' })
