@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 
 import msgspec
 import nats.errors
@@ -26,6 +27,8 @@ class Bots:
 
     def __init__(self, settings: BotsSettings) -> None:
         self._settings = settings
+        self.worker = f"{settings.instance[:40]}-{secrets.token_hex(4)}"
+        """Of this very process: one that is started again under its instance's name drives none of its seats."""
         self._metrics = BotsMetrics()
         self.registry = self._metrics.registry
         self._nc: Client | None = None
@@ -43,7 +46,7 @@ class Bots:
         await self._engines.start()
         self._feeds = Feeds(self._nc, self._engines)
         await self._feeds.start()
-        self.seats = Seats(self._nc, self._feeds, settings.instance, settings.bots_seats, self._metrics)
+        self.seats = Seats(self._nc, self._feeds, self.worker, settings.bots_seats, self._metrics)
         self._beating = asyncio.create_task(self._beat(), name="bots:beat")
         await self.seats.start()
 
@@ -79,7 +82,7 @@ class Bots:
     async def _say(self, gone: bool) -> None:
         if self._nc is None or self._nc.is_closed:
             return
-        beat = {"worker": self._settings.instance, "gone": gone}
+        beat = {"worker": self.worker, "gone": gone}
         try:
             await self._nc.publish(subjects.BOTS_BEAT, msgspec.json.encode(beat))
         except nats.errors.Error as error:
