@@ -127,7 +127,7 @@ class Player:
     async def _read(self) -> None:
         while True:
             data = await self._socket.receive()
-            if data is None:
+            if data is None or self._socket.closing:
                 return
             try:
                 message = _messages.decode(data) if isinstance(data, str) else None
@@ -136,15 +136,18 @@ class Player:
                 continue
             kind = type(message)
             if kind is client_in.MoveMessage:
-                await self._throttle(self._move_bucket)
+                if await self._throttle(self._move_bucket):
+                    return
                 self._parts.metrics.message_received("move")
                 self._place.move(message.id, data.encode())  # type: ignore[union-attr]
             elif kind is client_in.Ping:
-                await self._throttle(self._act_bucket)
+                if await self._throttle(self._act_bucket):
+                    return
                 self._parts.metrics.message_received("ping")
                 self._socket.send(msgspec.json.encode(Pong(message.at)))  # type: ignore[union-attr]
             elif kind is client_in.LobbyMessage:
-                await self._throttle(self._act_bucket)
+                if await self._throttle(self._act_bucket):
+                    return
                 self._parts.metrics.message_received("lobby")
                 self._on_act(message)  # type: ignore[arg-type]
             else:
@@ -157,20 +160,24 @@ class Player:
             self._error("bad_message", words)
             self._socket.close(POLICY, "too many bad messages")
             return
-        await self._throttle(self._act_bucket)
+        if await self._throttle(self._act_bucket):
+            return
         try:
             hint = msgspec.json.decode(data, type=_Hint)
         except (msgspec.MsgspecError, ValueError, RecursionError):
             hint = _Hint()
         self._error("bad_message", words, req=hint.req, id=hint.id)
 
-    async def _throttle(self, bucket: Bucket) -> None:
-        """Above its limit a socket is read more slowly, and when it goes on it is closed."""
+    async def _throttle(self, bucket: Bucket) -> bool:
+        """Above its limit a socket is read more slowly, and when it goes on it is closed.
+
+        True: it is closed, and nothing more that it sent may count.
+        """
         loop = asyncio.get_running_loop()
         wait = bucket.take(loop.time())
         if not wait:
             self._throttled_since = None
-            return
+            return False
         self._parts.metrics.message_throttled()
         if self._throttled_since is None:
             self._throttled_since = loop.time()
@@ -178,10 +185,11 @@ class Player:
         elif loop.time() - self._throttled_since > THROTTLED_FOR:
             self._error("slow_down", "too many messages for too long")
             self._socket.close(SLOW, "too many messages")
-            return
+            return True
         while wait:
             await asyncio.sleep(wait)
             wait = bucket.take(loop.time())
+        return self._socket.closing
 
     # ---- the lobby ----
 

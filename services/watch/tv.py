@@ -124,7 +124,7 @@ class Tv:
         loop = asyncio.get_running_loop()
         while True:
             data = await self._socket.receive()
-            if data is None:
+            if data is None or self._socket.closing:
                 return
             wait = self._bucket.take(loop.time())
             while wait:

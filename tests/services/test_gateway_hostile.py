@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from websockets.exceptions import InvalidStatus
 
+from services.gateway import player
 from tests.servers import NatsServer
 from tests.services.stage import ROOM, stage
 
@@ -79,6 +80,23 @@ async def test_too_many_bad_messages_end_the_socket(new_nats: New) -> None:
             for _ in range(40):
                 await phone.send("{")
             assert await phone.closed() == 1008
+
+
+async def test_of_a_socket_closed_for_its_flood_nothing_more_counts(
+    new_nats: New, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(player, "THROTTLED_FOR", 0.0)
+    async with stage(new_nats, moves_per_second=10) as s:
+        s.rooms.room(ROOM, "p1", table="t1")
+        table = s.tables.open(ROOM)
+        async with s.phone() as phone:
+            await phone.hello(s.rooms.token(ROOM, "p1"))
+            await phone.until("snapshot")
+            for id in range(1, 101):
+                await phone.move(id)
+            assert await phone.closed() == 1013
+            await s.engine.until(lambda: (ROOM, 0, 1) in s.engine.detached)
+        assert 20 <= len(table.decided) < 100
 
 
 @pytest.mark.parametrize("first", ['{"t":"move","id":1,"basis":0,"m":{}}', '{"t":"ping","at":1}', "{", b"\x01"])
