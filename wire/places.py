@@ -11,6 +11,8 @@ CODE_ALPHABET = "BCDFGHJKMNPQRTVWXYZ"
 CODE_LENGTH = 5
 PARTITIONS = 64
 NAME_LENGTH = 16
+_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and signs that look like nothing: fillers of Hangul, the empty Braille cell."""
 
 
 def new_code() -> str:
@@ -30,18 +32,18 @@ def tidy_code(text: str) -> str | None:
 
 
 def clean_name(text: str) -> str | None:
-    """A name of 1 to 16 characters: no control or format characters, white space folded; None when nothing is left.
+    """A name of 1 to 16 characters: no control or format characters, white space folded; None when nothing shows.
 
     >>> clean_name("  Ann \\n Lee ")
     'Ann Lee'
     """
     shown = "".join(
-        " " if unicodedata.category(c) in ("Zs", "Zl", "Zp", "Cc") else c
+        " " if c in _BLANK or unicodedata.category(c) in ("Zs", "Zl", "Zp", "Cc") else c
         for c in unicodedata.normalize("NFC", text)
         if unicodedata.category(c) not in ("Cf", "Cs", "Co", "Cn")
     )
     name = " ".join(shown.split())[:NAME_LENGTH].strip()
-    return name or None
+    return name if any(unicodedata.category(c)[0] in "LNPS" for c in name) else None
 
 
 def partition_of(room: str) -> int:

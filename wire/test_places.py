@@ -40,6 +40,9 @@ def test_new_codes_are_codes_without_vowels_and_look_alikes() -> None:
         ("   ", None),
         ("\u200b\u202e", None),
         ("\x00\x01", None),
+        ("\u3164\u2800", None),
+        ("\u3164Ann\u2800", "Ann"),
+        ("\u0301\ufe0f", None),
     ],
 )
 def test_a_name_is_cleaned(typed: str, shown: str | None) -> None:

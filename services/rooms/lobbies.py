@@ -47,16 +47,17 @@ class Lobbies:
 
     async def create(self, typed: str, request: str) -> Seat:
         name, request = lobby.name_of(typed), _request(request)
+        key = _key(request, name)
         for _ in range(TRIES):
             room = lobby.found(new_code(), secrets.token_hex(6), _id("p"), name, await self._store.now())
             room.write = secrets.token_hex(6)
-            made = await self._store.create(request, room, presence.due_at(room, self._times))
+            made = await self._store.create(key, room, presence.due_at(room, self._times))
             if made is None:
                 continue
             if made.room != room.room:
                 seen = await self._store.read(made.room)
                 if seen is None or seen.room.birth != made.birth:
-                    await self._store.forget_request(request)
+                    await self._store.forget_request(key)
                     continue
             return Seat(made.room, made.player, self._tokens.sign(made.room, made.birth, made.player))
         raise Busy
@@ -75,8 +76,7 @@ class Lobbies:
                 _same_room(room, claims)
                 player = lobby.come_back(room, claims.player, typed, now, self._times)
             else:
-                # A request id is only as good as its sender's dice: the name must be the same too.
-                key = f"{request} {name}" if request else ""
+                key = _key(request, name)
                 player = lobby.repeated(room, key, now, self._times) or lobby.join(
                     room, new, name, key, now, self._times
                 )
@@ -251,6 +251,11 @@ def _code(typed: str) -> str:
     if code is None:
         raise LobbyError("no_room")
     return code
+
+
+def _key(request: str, name: str) -> str:
+    """What a repeated call is known by: an id is only as good as its sender's dice, so the name must be the same."""
+    return f"{request} {name}" if request else ""
 
 
 def _request(request: str) -> str:

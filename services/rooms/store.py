@@ -1,7 +1,7 @@
 """Rooms in Redis.  A write finds the document as it was read, or doesn't happen.
 
 Keys: `room:<code>` a document; `rooms:due` a sorted set of codes by when each must be
-looked at; `made:<request id>` what a create call made.  Every key but the set expires
+looked at; `made:<request id> <name>` what a create call made.  Every key but the set expires
 by itself, and the set forgets a room with it.  The scripts touch several keys: one
 Redis, or a cluster with one hash slot for them.
 

@@ -83,6 +83,13 @@ async def test_a_create_call_sent_again_makes_one_room(one: Worker) -> None:
     assert other.room != made[0].room
 
 
+async def test_the_same_request_id_of_somebody_else_brings_them_a_room_of_their_own(one: Worker) -> None:
+    ann = await one.client.create("Ann", "1")
+    bo = await one.client.create("Bo", "1")
+    assert bo.room != ann.room
+    assert bo.token != ann.token
+
+
 async def test_join_tapped_twice_within_an_instant_seats_one(one: Worker) -> None:
     ann = await one.client.create()
     twice = await asyncio.gather(*(one.client.join(ann.room, "Bo", request="tap-1") for _ in range(2)))
@@ -273,8 +280,8 @@ async def test_a_room_with_nobody_in_it_leaves_nothing_behind(
         client = redis.asyncio.Redis.from_url(url)
         left = {key: await client.pttl(key) for key in await client.keys("*")}
         await client.aclose()
-        assert set(left) == {b"made:request"}
-        assert left[b"made:request"] > 0
+        assert set(left) == {b"made:request Ann"}
+        assert left[b"made:request Ann"] > 0
         again = await one.client.create("Ann", "request")
         assert again.token != ann.token
 
@@ -284,7 +291,7 @@ async def test_every_key_of_a_room_expires_by_itself(one: Worker, redis_url: str
     await one.client.here(ann.token)
     client = redis.asyncio.Redis.from_url(redis_url)
     assert 0 < await client.pttl(f"room:{ann.room}") <= 720_000
-    assert 0 < await client.pttl("made:a request of its own") <= 600_000
+    assert 0 < await client.pttl("made:a request of its own Ann") <= 600_000
     await client.aclose()
 
 
