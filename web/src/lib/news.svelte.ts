@@ -25,6 +25,9 @@ export interface Flash {
 
 export const TOAST_MS = 3200
 export const BANNER_MS = 1600
+/** So long a banner stays before another may take its place: two can come in one frame. */
+export const BANNER_LEAST_MS = 900
+const MOST_WAITING = 3
 export const FLASH_MS = 900
 
 export class News {
@@ -32,6 +35,10 @@ export class News {
   banner = $state.raw<Banner | null>(null)
   flashes = $state.raw<Flash[]>([])
   #ids = 0
+  /** The banner was not up for long yet. */
+  #fresh = false
+  /** The banners after it. */
+  #next: string[] = []
 
   toast(text: string, kind: Toast['kind'] = 'info', colour: number | null = null): void {
     const id = ++this.#ids
@@ -40,11 +47,29 @@ export class News {
     setTimeout(() => (this.toasts = this.toasts.filter((t) => t.id !== id)), TOAST_MS)
   }
 
-  announce(text: string): void {
+  /** Says it large; right behind another it waits until that was read, unless it is `urgent`. */
+  announce(text: string, urgent = false): void {
+    if (!this.#fresh || urgent) {
+      this.#next = []
+      this.#show(text)
+    } else if (this.#next.length < MOST_WAITING) {
+      this.#next.push(text)
+    }
+  }
+
+  #show(text: string): void {
     const id = ++this.#ids
+    const mine = (): boolean => this.banner?.id === id
     this.banner = { id, text }
+    this.#fresh = true
     setTimeout(() => {
-      if (this.banner?.id === id) this.banner = null
+      if (!mine()) return
+      this.#fresh = false
+      const next = this.#next.shift()
+      if (next !== undefined) this.#show(next)
+    }, BANNER_LEAST_MS)
+    setTimeout(() => {
+      if (mine()) this.banner = null
     }, BANNER_MS)
   }
 
@@ -79,15 +104,15 @@ export class News {
         if (event.by >= 0 && event.by !== me) this.toast(t.resumedBy(who(event.by)), 'info', colour(event.by))
         break
       case 'setup':
-        if (event.notice === 'host_left') this.announce(t.hostLeft)
+        if (event.notice === 'host_left') this.announce(t.hostLeft, true)
         break
       case 'closed':
         if (event.why !== 'host_left') this.toast(en.errors.no_table)
-        else if (table.host !== me) this.announce(t.hostLeft)
+        else if (table.host !== me) this.announce(t.hostLeft, true)
         break
       case 'live':
       case 'hand_ended':
-        this.announce(t.go)
+        this.announce(t.go, true)
         break
       case 'all_stuck':
         if (event.stuck) this.announce(t.allStuck)

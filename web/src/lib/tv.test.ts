@@ -84,6 +84,17 @@ describe('a TV', () => {
     expect(tv.flashes.map((f) => [f.pile, f.colour])).toEqual([[1, RIVAL]])
   })
 
+  test('two things said in one frame are read one after the other', () => {
+    watch()
+    socket().say(table())
+    socket().say({ t: 'table', n: 1, seq: 7, steps: [{ ev: [{ t: 'snatch_turn', turns: 1 }, { t: 'all_stuck', stuck: true }] }] })
+    expect(tv.banner?.text).toBe('Snatch piles turn')
+    vi.advanceTimersByTime(900)
+    expect(tv.banner?.text).toBe('Everyone’s stuck')
+    vi.advanceTimersByTime(1600)
+    expect(tv.banner).toBeNull()
+  })
+
   test('comes back to a snapshot by itself', () => {
     watch()
     socket().say(table())
