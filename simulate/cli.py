@@ -16,7 +16,7 @@ from typing import Any
 
 import uvloop
 
-from simulate.door import Door, NotLoopback, check_loopback
+from simulate.door import Door, NotLoopback, check_loopback, silence
 from simulate.findings import Findings, as_json, as_text
 from simulate.log_witness import LogWitness, NatsError
 from simulate.table_run import TableRun, Wish
@@ -31,9 +31,9 @@ def parser() -> argparse.ArgumentParser:
     """Its options."""
     wish = Wish()
     p = argparse.ArgumentParser(prog="snatch simulate", description=__doc__)
-    p.add_argument("--rooms", type=int, default=wish.rooms, metavar="N", help=f"rooms at once ({wish.rooms})")
+    p.add_argument("--rooms", type=_count, default=wish.rooms, metavar="N", help=f"rooms at once ({wish.rooms})")
     p.add_argument("--seats", type=int, default=wish.seats, choices=range(1, 9), metavar="N", help="players a room")
-    p.add_argument("--hands", type=int, default=wish.hands, metavar="N", help="hands a room plays (1)")
+    p.add_argument("--hands", type=_count, default=wish.hands, metavar="N", help="hands a room plays (1)")
     p.add_argument("--level", default=wish.level, choices=("easy", "medium", "hard"), help="of the minds (hard)")
     p.add_argument("--speed", type=float, default=wish.speed, metavar="X", help=f"of their pauses ({wish.speed})")
     p.add_argument("--seed", type=int, default=wish.seed, metavar="N", help="of their dice (1)")
@@ -44,6 +44,13 @@ def parser() -> argparse.ArgumentParser:
     return p
 
 
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("at least 1")
+    return number
+
+
 def main(
     argv: Sequence[str],
     running: Callable[[], Stack | None] = lambda: None,
@@ -52,9 +59,9 @@ def main(
     """0 when all held; 1 when an invariant broke or a room was not played to its end; 2 when asked wrongly."""
     arguments = parser().parse_args(argv)
     wish = Wish(
-        rooms=max(1, arguments.rooms),
+        rooms=arguments.rooms,
         seats=arguments.seats,
-        hands=max(1, arguments.hands),
+        hands=arguments.hands,
         level=arguments.level,
         speed=max(0.1, arguments.speed),
         seed=arguments.seed,
@@ -62,7 +69,9 @@ def main(
     )
     try:
         with _target(arguments.url, running, started) as stack:
-            check_loopback(stack["url"])
+            if (why := silence(stack["url"])) is not None:
+                print(f"✗ nobody answers at {stack['url']}: {why}\n→ start a stack: snatch play", file=sys.stderr)
+                return 2
             print(f"{wish.rooms} rooms, {wish.seats} seats, {wish.hands} hand(s) each, on {stack['url']}", flush=True)
             began = time.monotonic()
             found = uvloop.run(simulate(wish, stack, tv=not arguments.no_tv))
@@ -79,10 +88,11 @@ def main(
 def _target(
     url: str, running: Callable[[], Stack | None], started: Callable[[], AbstractContextManager[Stack]] | None
 ) -> AbstractContextManager[Stack]:
-    """Where to play: what was said, else SNATCH_PORT, else the stack that runs, else one of our own."""
+    """Where to play: what was said, else SNATCH_PORT if somebody is there, else the stack that runs, else our own."""
     there = running()
     if not url and os.environ.get("SNATCH_PORT"):
-        url = f"http://127.0.0.1:{os.environ['SNATCH_PORT']}"
+        usual = f"http://127.0.0.1:{os.environ['SNATCH_PORT']}"
+        url = usual if silence(usual) is None else ""
     if url:
         same = there is not None and there["url"] == url.rstrip("/")
         return nullcontext(there if same and there is not None else {"url": url})

@@ -13,6 +13,10 @@ PATIENCE = 90.0
 """Seconds that a refused or failed call is tried again for: the same request id makes it one."""
 
 
+ANSWER_WITHIN = 10.0
+"""Seconds that a gateway may take to say that it is there."""
+
+
 class NotLoopback(Exception):
     """Simulated players only ever play on this machine."""
 
@@ -38,6 +42,16 @@ def check_loopback(url: str) -> None:
     except ValueError:
         pass
     raise NotLoopback(f"{url} is not this machine: simulated players only play on 127.0.0.1, ::1 or localhost")
+
+
+def silence(url: str) -> str | None:
+    """Why nobody serves there, in words; None when somebody answers at all."""
+    check_loopback(url)
+    try:
+        httpx.get(f"{url.rstrip('/')}/readyz", timeout=ANSWER_WITHIN, trust_env=False)
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        return str(error) or type(error).__name__
+    return None
 
 
 class Door:

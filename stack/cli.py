@@ -70,6 +70,14 @@ def _count(text: str) -> int:
     return number
 
 
+def _port(setting: str, usual: int) -> int:
+    """Raises ValueError, in words."""
+    said = os.environ.get(setting) or str(usual)
+    if not said.isdecimal() or not 1 <= int(said) <= 65535:
+        raise ValueError(f"{setting} is {said}, which is no port")
+    return int(said)
+
+
 def _fail(what: str, cure: str) -> int:
     print(f"✗ {what}\n→ {cure}", file=sys.stderr)
     return 1
@@ -79,10 +87,12 @@ def _play(arguments: argparse.Namespace) -> int:
     from stack import layout, play, ports, screen, servers
 
     try:
-        port = int(os.environ.get("SNATCH_PORT") or 8080)
-        watch_port = int(os.environ.get("SNATCH_WATCH_PORT") or 8081)
-    except ValueError:
-        return _fail("SNATCH_PORT and SNATCH_WATCH_PORT are numbers", "set them to free ports")
+        port = _port("SNATCH_PORT", 8080)
+        watch_port = _port("SNATCH_WATCH_PORT", 8081)
+    except ValueError as error:
+        return _fail(str(error), "set it to a free port, 1 to 65535")
+    if port == watch_port:
+        return _fail(f"SNATCH_PORT and SNATCH_WATCH_PORT are both {port}", "TVs need a port of their own")
     data = DataFolder(arguments.data or default_folder())
     try:
         data.lock()
@@ -90,9 +100,14 @@ def _play(arguments: argparse.Namespace) -> int:
         running = data.state() or {}
         where = f" at {running['url']} (process {running['pid']})" if running else ""
         return _fail(f"a stack already runs on {data.path}{where}", "end it first, or use another: --data DIR")
+    except OSError as error:
+        return _fail(f"{data.path} can't hold the data: {error.strerror}", "use another folder: --data DIR")
     for wanted, setting in ((port, "SNATCH_PORT"), (watch_port, "SNATCH_WATCH_PORT")):
-        if not ports.is_free(arguments.host, wanted):
-            return _fail(f"port {wanted} of {arguments.host} is taken", f"choose another: {setting}={wanted + 10} …")
+        if (why := ports.trouble(arguments.host, wanted)) is not None:
+            cure = (
+                f"choose another: {setting}=18080 …" if why.startswith("port") else "choose another: --host 127.0.0.1"
+            )
+            return _fail(why, cure)
     if arguments.fresh:
         data.empty()
     wishes = layout.Wishes(

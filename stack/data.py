@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 ROOT = Path(__file__).resolve().parent.parent
+WRITTEN = ("logs", "nats", "nats.conf", "valkey", "secret", "secret.new", "stack.json", "stack.new")
+"""All that a stack writes into its folder, the lock apart."""
 
 
 def default_folder() -> Path:
@@ -62,14 +64,13 @@ class DataFolder:
         return False
 
     def empty(self) -> None:
-        """Forget everything, but the lock."""
-        for entry in self.path.iterdir():
-            if entry.name == "lock":
-                continue
-            if entry.is_dir():
+        """Forget all that a stack writes, but the lock.  Whatever else lies here is not ours: it stays."""
+        for name in WRITTEN:
+            entry = self.path / name
+            if entry.is_dir() and not entry.is_symlink():
                 shutil.rmtree(entry)
             else:
-                entry.unlink()
+                entry.unlink(missing_ok=True)
 
     def secret(self) -> str:
         """What signs players' tokens, made once; for this user's eyes alone."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import random
 import socket
 
@@ -9,16 +10,24 @@ FIRST, LAST = 20_000, 31_999
 """Below what systems hand out for outgoing connections: a port found free stays free until it is bound."""
 
 
-def is_free(host: str, port: int) -> bool:
-    """Whether a server could listen there now."""
+def trouble(host: str, port: int) -> str | None:
+    """Why no server could listen there now, in words; None when one could."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as sock:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             sock.bind((host, port))
-        except OSError:
-            return False
-    return True
+        except PermissionError:
+            return f"port {port} of {host} is not for this user"
+        except OSError as error:
+            taken = error.errno == errno.EADDRINUSE
+            return f"port {port} of {host} is taken" if taken else f"{host} is no address of this machine"
+    return None
+
+
+def is_free(host: str, port: int) -> bool:
+    """Whether a server could listen there now."""
+    return trouble(host, port) is None
 
 
 def free_ports(count: int, host: str = "127.0.0.1") -> list[int]:

@@ -1,0 +1,31 @@
+"""Where simulated players play, and that nobody's being there is said at once."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+
+import pytest
+
+from simulate import cli
+
+NOBODY = "http://127.0.0.1:1"
+"""Port 1: nothing of ours ever listens there."""
+
+
+def test_an_address_where_nobody_answers_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--url", NOBODY, "--rooms", "1"]) == 2
+    assert f"nobody answers at {NOBODY}" in capsys.readouterr().err
+
+
+def test_a_usual_port_where_nobody_listens_is_no_stack_that_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SNATCH_PORT", "1")
+    own = {"url": "http://127.0.0.1:2"}
+    with cli._target("", lambda: None, lambda: nullcontext(own)) as stack:
+        assert stack == own
+
+
+@pytest.mark.parametrize("option", ["--rooms", "--hands"])
+def test_no_rooms_and_no_hands_are_no_wish(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main([option, "0"])
+    assert "at least 1" in capsys.readouterr().err
