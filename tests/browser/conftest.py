@@ -12,12 +12,16 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 
+from services.engine.app import Engine
 from stack import lent, setup_browser
 from stack.steps import ROOT
+from tests.browser.decks import ChosenDeals, hurried_games
 from tests.browser.finger import Finger
 from tests.browser.line import Line
 from tests.browser.phone_page import PhonePage
 from tests.browser.tv_page import TvPage
+from tests.e2e.inprocess import stack_in_process
+from tests.e2e.party import Party, party
 
 RESULTS = ROOT / "test-results"
 FLAGS = (
@@ -29,6 +33,8 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
+HURRY = 8
+"""The 4 s until snatch piles turn are so many times shorter on the rare stack."""
 PHONE = (390, 844)
 BIG_SCREEN = (1920, 1080)
 
@@ -37,8 +43,15 @@ BIG_SCREEN = (1920, 1080)
 class Address:
     """Where a stack's players and TVs go."""
 
-    players: str
-    tvs: str
+    url: str
+    watch_url: str
+
+
+@dataclass(frozen=True)
+class Rare(Address):
+    """A stack in this process, which deals the decks that it is given."""
+
+    deals: ChosenDeals
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -61,6 +74,23 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
         yield Address(state["url"], state["watch_url"])
 
 
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def rare(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Rare]:
+    """The real services on a real log, in this process so that their engine can be given its decks."""
+    deals = ChosenDeals()
+    games = hurried_games(HURRY)
+    folder = tmp_path_factory.mktemp("rare")
+    async with stack_in_process(folder, engine=lambda settings: Engine(settings, games, deals)) as stack:
+        yield Rare(stack.url, stack.watch_url, deals)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def people(rare: Rare) -> AsyncIterator[Party]:
+    """Players without a page, on the rare stack: they do what the one under test must bear."""
+    async with party(rare) as everyone:
+        yield everyone
+
+
 class Pages:
     """Phones and TVs of one test, each a browser of its own.  No script on them may fail."""
 
@@ -79,17 +109,17 @@ class Pages:
     async def tab(self, context: BrowserContext, stack: Address) -> PhonePage:
         """One more tab of the same player's browser."""
         page = await self._page(context)
-        return PhonePage(page, await Finger.on(page), stack.players)
+        return PhonePage(page, await Finger.on(page), stack.url)
 
     async def phone_with_line(self, stack: Address, size: tuple[int, int] = PHONE) -> tuple[PhonePage, Line]:
         context = await self._context(size, moving=False, sharp=1, touch=True)
         page = await self._page(context)
         line = await Line.of(page)
-        return PhonePage(page, await Finger.on(page), stack.players), line
+        return PhonePage(page, await Finger.on(page), stack.url), line
 
     async def tv(self, stack: Address, *, moving: bool = False) -> TvPage:
         context = await self._context(BIG_SCREEN, moving, 1, touch=False)
-        return TvPage(await self._page(context), stack.tvs)
+        return TvPage(await self._page(context), stack.watch_url)
 
     async def _context(self, size: tuple[int, int], moving: bool, sharp: float, touch: bool) -> BrowserContext:
         context = await self._chromium.new_context(

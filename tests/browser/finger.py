@@ -16,10 +16,10 @@ class Point(NamedTuple):
 
 
 class Finger:
-    """One finger; `number` tells several apart."""
+    """One finger on one page."""
 
-    def __init__(self, cdp: CDPSession, number: int = 0) -> None:
-        self._cdp, self._number = cdp, number
+    def __init__(self, cdp: CDPSession) -> None:
+        self._cdp = cdp
 
     @staticmethod
     async def on(page: Page) -> Finger:
@@ -32,6 +32,12 @@ class Finger:
     async def taps(self, at: Point, times: int) -> None:
         """As fast as the browser takes them: all are on their way before the first is answered."""
         await asyncio.gather(*(touch for _ in range(times) for touch in (self.down(at), self.up())))
+
+    async def flicks(self, *ways: tuple[Point, Point]) -> None:
+        """One right after the other, as fast as the browser takes them."""
+        await asyncio.gather(
+            *(t for start, end in ways for t in (self.down(start), self._touch("touchMove", end), self.up()))
+        )
 
     async def drag(self, start: Point, end: Point, steps: int = 5) -> None:
         await self.down(start)
@@ -56,5 +62,5 @@ class Finger:
         await self._touch("touchCancel", None)
 
     async def _touch(self, kind: str, at: Point | None) -> None:
-        points = [] if at is None else [{"x": at.x, "y": at.y, "id": self._number}]
+        points = [] if at is None else [{"x": at.x, "y": at.y, "id": 0}]
         await self._cdp.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})

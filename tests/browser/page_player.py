@@ -8,7 +8,7 @@ import time
 from playwright.async_api import Error
 
 from games.snatch_solitaire.bot import useful
-from games.snatch_solitaire.messages import Mine, MiddleCard, Move, Pile, ToMiddle, ToWork, View
+from games.snatch_solitaire.messages import MiddleCard, Mine, Move, Pile, ToMiddle, ToWork, View
 from tests.browser.phone_page import PhonePage, Seen
 
 AGAIN = 0.32

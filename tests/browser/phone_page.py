@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from pathlib import Path
 from typing import Any, cast
 
 import msgspec
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Error, Locator, Page, expect
 
 from tests.browser.finger import Finger, Point
 
@@ -15,7 +17,8 @@ PATIENCE = 30_000.0
 _READ = Path(__file__).with_name("read_table.js").read_text()
 _SPOT = """what => {
     const node = typeof what === 'string' ? document.querySelector(what) : what
-    if (!node?.isConnected) return null
+    // A card that glides will soon lie where another is touched.
+    if (!node?.isConnected || document.querySelector('.own.moving')) return null
     const { left, top, width, height } = node.getBoundingClientRect()
     // Of a fanned run only a card's upper edge is free.
     for (const share of [0.5, 0.2, 0.1, 0.04]) {
@@ -90,7 +93,11 @@ class PhonePage:
         await self("start").tap()
         await self.at("deal")
         if length is not None:
-            await self.page.locator(f'label:has([data-testid="length-{length}"])').or_(self(f"length-{length}")).first.tap()
+            await (
+                self.page.locator(f'label:has([data-testid="length-{length}"])')
+                .or_(self(f"length-{length}"))
+                .first.tap()
+            )
 
     async def deal(self) -> None:
         """Tapped; see `live`."""
@@ -101,6 +108,14 @@ class PhonePage:
         await self.page.wait_for_selector(
             '[data-testid="table"][data-phase="live"]:not(:has([data-testid="countdown"]))', timeout=PATIENCE
         )
+
+    async def press(self, testid: str) -> None:
+        """A button of a place that just came up, until it takes it: in its first moment it takes nothing."""
+        async with asyncio.timeout(PATIENCE / 1000):
+            while await self(testid).count():
+                with contextlib.suppress(Error):
+                    await self(testid).tap(timeout=1000)
+                    await self(testid).wait_for(state="detached", timeout=700)
 
     async def leave(self) -> None:
         await self("leave").tap()
@@ -167,10 +182,10 @@ class PhonePage:
 
     async def drag(self, what: Locator, to: Locator) -> None:
         """Carried so that its middle comes to lie over the middle of `to`."""
+        start = await self.free(what)
         box, aim = await what.bounding_box(), await to.bounding_box()
         assert box is not None
         assert aim is not None
-        start = await self.free(what)
         dx = aim["x"] + aim["width"] / 2 - (box["x"] + box["width"] / 2)
         dy = aim["y"] + aim["height"] / 2 - (box["y"] + box["height"] / 2)
         await self.finger.drag(start, Point(start.x + dx, start.y + dy))

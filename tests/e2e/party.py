@@ -7,18 +7,27 @@ import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from random import Random
-from typing import Any
+from typing import Any, Protocol
 
 from simulate.door import Door, Ticket
 from simulate.findings import Findings
 from simulate.phone import Phone, Told
 from simulate.player import Player
 from simulate.tv import Tv
-from tests.e2e.inprocess import Stack
 from wire import client_in
 
 PATIENCE = 60.0
 """Seconds that anything awaited may take; on an idle machine it takes a few."""
+
+
+class Address(Protocol):
+    """Where a stack's players and TVs go."""
+
+    @property
+    def url(self) -> str: ...
+
+    @property
+    def watch_url(self) -> str: ...
 
 
 class Party:
@@ -85,7 +94,7 @@ class Party:
 
 
 @asynccontextmanager
-async def party(stack: Stack) -> AsyncIterator[Party]:
+async def party(stack: Address) -> AsyncIterator[Party]:
     """At its end no invariant may have been broken on any screen."""
     async with Door(stack.url) as door:
         people = Party(stack.url, stack.watch_url, door)

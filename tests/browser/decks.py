@@ -1,0 +1,90 @@
+"""Chosen decks, and a game whose stuck clock runs faster, for positions that luck seldom brings.
+
+An engine gets both from who builds it; no setting and no move can.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from games.cards import CODE, IN_DECK, RANKS, SUITS
+from games.registry import GAMES
+from games.snatch_solitaire.events import Dealt, Deck, Event
+from games.snatch_solitaire.game import SnatchSolitaire
+from games.snatch_solitaire.state import SNATCH_PILE, WORK_PILES, State
+from services.engine.dealing import Deals, Key
+from services.engine.table import AnyGame
+
+_SPARE = [rank + suit for rank in reversed(RANKS) for suit in SUITS]
+
+
+def deck(snatch: str = "", work: str = "", stock: str = "") -> str:
+    """A deck that begins so: snatch pile and stock from their tops down, work piles from the left.
+
+    What is not named fills up the rest from the highest rank down: the snatch pile first, then the
+    work piles, then the stock, so that aces and twos come late.
+
+    >>> len(deck(snatch="4h 5h", stock="3h")) // 2
+    52
+    """
+    named = [part.split() for part in (snatch, work, stock)]
+    spare = [card for card in _SPARE if card not in {c for part in named for c in part}]
+    cards: list[str] = []
+    for part, count in zip(named, (SNATCH_PILE, WORK_PILES, IN_DECK - SNATCH_PILE - WORK_PILES), strict=True):
+        filled = [*part, *spare[: count - len(part)]]
+        spare = spare[count - len(part) :]
+        cards += filled
+    assert sorted(cards) == sorted(CODE), "a card too many, or twice"
+    return "".join(cards)
+
+
+class ChosenDeals(Deals):
+    """Deals a room the decks that it was given, seat by seat; any other room a checked deal."""
+
+    def __init__(self) -> None:
+        super().__init__(GAMES, 1, lambda seconds, foreseen: None)
+        self._given: dict[str, Sequence[str]] = {}
+
+    def give(self, room: str, *decks: str) -> None:
+        """For the room's next deal, in the order of the seats."""
+        self._given[room] = decks
+
+    async def start(self) -> None:
+        """No workers are needed for these."""
+        self.ready = True
+
+    async def _compute(self, key: Key) -> bytes:
+        decks = self._given.pop(key.room, None)
+        if decks is None:
+            return await super()._compute(key)
+        dealt = Dealt(tuple(Deck(seat, cards) for seat, cards in zip(key.seats, decks, strict=True)), witness="")
+        return msgspec.msgpack.encode(dealt)
+
+
+class Hurried(SnatchSolitaire):
+    """The game with its 4 s passing `times` as fast."""
+
+    def __init__(self, times: int) -> None:
+        super().__init__()
+        self._times = times
+
+    def follow(self, state: State, now: int) -> Sequence[Event]:
+        return super().follow(state, now * self._times)
+
+    def attend(self, state: State, present: frozenset[int], now: int) -> None:
+        super().attend(state, present, now * self._times)
+
+    def wakes_at(self, state: State) -> int | None:
+        due = super().wakes_at(state)
+        return None if due is None else math.ceil(due / self._times)
+
+    def wake(self, state: State, now: int) -> Sequence[Event]:
+        return super().wake(state, now * self._times)
+
+
+def hurried_games(times: int) -> Mapping[str, AnyGame]:
+    """What an engine takes as its games."""
+    return {**GAMES, SnatchSolitaire.spec.id: Hurried(times)}
