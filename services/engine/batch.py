@@ -173,13 +173,16 @@ class Batch:
         except presence.TableFull:
             raise CallRefused("RESOURCE_EXHAUSTED", "full") from None
         session = member.session
-        self.afterwards.append(
-            lambda: call.answer(
-                pb.AttachResponse(
-                    seat=member.seat, session=session, snapshot=calls.snapshot(table, member, self.epoch, self.now)
-                )
-            )
-        )
+
+        def answer() -> None:
+            if member.session != session:
+                # A newer tab came in the same record: a snapshot from after it would hide the frame that says so.
+                call.refuse(CallRefused("FAILED_PRECONDITION", "taken_over"))
+                return
+            snapshot = calls.snapshot(table, member, self.epoch, self.now)
+            call.answer(pb.AttachResponse(seat=member.seat, session=session, snapshot=snapshot))
+
+        self.afterwards.append(answer)
 
     def _view(self, call: Call, request: pb.ViewRequest) -> None:
         table = self._live(call, request.room, request.table)

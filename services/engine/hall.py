@@ -158,7 +158,7 @@ class Hall:
     def _look(self) -> None:
         """Claim what is due, give away what is another's by now."""
         self._looking = False
-        if self._draining or self.resigned:
+        if self._draining or self.resigned or not self.bus.is_connected:
             return
         now = asyncio.get_running_loop().time()
         claiming = sum(o.partition.phase not in (Phase.OPEN, Phase.HALTED) for o in self._owners.values())
@@ -201,8 +201,9 @@ class Hall:
                 asyncio.get_running_loop().call_later(AFTER_FAULT, self._owners.pop, partition, None)
             else:
                 del self._owners[partition]
-        self._changed()
-        self._look_soon()
+        if owner.served:
+            self._changed()
+            self._look_soon()  # An unsuccessful claim is tried again with the next beat.
 
     def _look_soon(self) -> None:
         if not self._looking:

@@ -59,6 +59,8 @@ class Owner:
         self._trimming: asyncio.Task[None] | None = None
         self._trimmed = 0
         self._faulty = False
+        self.served = False
+        """It was open once."""
         self.faulted = False
         """It ended by a fault of this engine's own."""
         self.busy = False
@@ -163,8 +165,10 @@ class Owner:
         partition.replayed()
         self.proved_at = self._room_time = asyncio.get_running_loop().time()
         await self._announce()
+        self.served = True
         floor.metrics.claimed(self.proved_at - began)
         floor.serving(self)
+        self._trim()
         self._log.debug("partition open", epoch=epoch, rooms=len(self.ledger.rooms))
         for table in [room.table for room in self.ledger.rooms.values()]:
             floor.opened(self, table)
@@ -196,13 +200,17 @@ class Owner:
         while True:
             try:
                 revision = await self._floor.board.place(self.number, self._entry("open"), self._revision)
+                if revision is not None:
+                    self._revision = revision
+                    return
+                at = await self._floor.board.entry(self.number)
             except StreamAway:
                 await asyncio.sleep(RETRY)
                 continue
-            if revision is None:
+            if at is None or (at.entry.owner, at.entry.epoch) != (self._floor.name, self.partition.epoch):
                 raise Lost("its placement was changed by another engine")
-            self._revision = revision
-            return
+            self._revision = at.revision
+            await asyncio.sleep(RETRY)
 
     # ---- serving ----
 
