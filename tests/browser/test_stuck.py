@@ -26,8 +26,8 @@ async def test_all_stuck_turns_the_snatch_piles_thirteen_times_and_then_the_host
     rare: Rare, pages: Pages, people: Party, album: Path
 ) -> None:
     ann = await pages.phone(rare)
-    room = await ann.host("Ann")
-    bo = await people.join("Bo", room)
+    room = people.room = await ann.host("Ann")
+    bo = await people.join("Bo")
     tv = await pages.tv(rare)
     await tv.watch(room)
     counting = await people.tv()
