@@ -22,7 +22,7 @@ import msgspec
 
 from generated.snatch.engine.v1 import engine_pb2 as pb
 from servicekit.audience import Audience
-from servicekit.engines import EngineAway
+from servicekit.engines import EngineAway, EngineRefusal
 from servicekit.feed import Feeds, RoomFeed
 from wire.client_out import Error, Expect
 from wire.frames import Frame
@@ -130,7 +130,10 @@ class SeatSession:
     # ---- coming and going ----
 
     async def attach(self, timeout: float | None = None) -> None:
-        """Take the seat.  Raises EngineRefusal (`no_table`, …) or EngineAway; then close and, later, try anew."""
+        """Take the seat.  Raises EngineRefusal (`no_table`, …) or EngineAway; then close and, later, try anew.
+
+        `over` afterwards: a newer tab had come already, and the sink was told.
+        """
         feed = await self._feeds.enter(self.room)
         if self.over:
             self._feeds.leave(feed)
@@ -140,9 +143,13 @@ class SeatSession:
         self._feed.audiences.append(self._audience)
         try:
             response = await self._engines.attach(self.request, timeout)
-        except BaseException:
+        except BaseException as error:
+            given_up = self.over
             self.close(detach=False)
-            raise
+            if given_up or not isinstance(error, EngineRefusal) or error.detail != "taken_over":
+                raise
+            self._sink.on_taken_over()
+            return
         if self.over:
             if self._detach:
                 self._engines.detach(self.room, response.seat, response.session)

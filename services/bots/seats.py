@@ -166,6 +166,9 @@ class Seats:
         except BaseException:
             driver.end("failed")
             raise
+        if session.over:
+            self._metrics.seat_wanted("not_taken")
+            return
         self._driven[key].taken_at = asyncio.get_running_loop().time()
         self._metrics.seat_wanted("taken")
         log.debug("a bot sits down", level=wanted.level)

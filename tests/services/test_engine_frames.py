@@ -11,7 +11,9 @@ import pytest
 
 from games.registry import GAMES
 from games.snatch_solitaire.messages import MiddleCard, PublicEvent, View
-from tests.services.engine_table import Play
+from generated.snatch.engine.v1 import engine_pb2 as pb
+from services.engine.items import Call, CallRefused
+from tests.services.engine_table import Later, Play
 from wire import frames, subjects
 
 GAME = GAMES["snatch_solitaire"]
@@ -118,3 +120,14 @@ def test_every_decided_move_is_answered_once_and_seen_by_its_sender() -> None:
     expected = sorted((p.seat, id) for p in play.phones for id in range(1, p.last + 1))
     assert answered == expected
     assert sorted(play.answers) == expected
+
+
+def test_of_two_tabs_that_attach_in_one_record_the_older_is_told_at_once() -> None:
+    """Its snapshot would be newer than the frame that tells it of the newer tab."""
+    play = Play()
+    older, newer = Later(), Later()
+    answers: tuple[Any, Any] = (older, newer)
+    play.do(*(Call(pb.AttachRequest(room=ROOM, player="p0", tab=7), answer, "gateway-1") for answer in answers))
+    assert isinstance(older.error, CallRefused)
+    assert (older.error.status, older.error.detail) == ("FAILED_PRECONDITION", "taken_over")
+    assert newer.result.session == play.table.state.members[0].session

@@ -131,6 +131,17 @@ async def test_the_newer_tab_plays_and_the_older_is_told_finally(new_nats: New) 
         assert len(table.decided) == 1
 
 
+async def test_a_tab_whose_attach_a_newer_one_overtook_is_taken_over(new_nats: New) -> None:
+    async with stage(new_nats) as s:
+        s.rooms.room(ROOM, "p1", table="t1")
+        s.tables.open(ROOM)
+        s.engine.refuse_attach = "taken_over"
+        async with s.phone() as old:
+            await old.hello(s.rooms.token(ROOM, "p1"))
+            assert await old.closed() == 4001
+            assert old.seen[-1] == {"t": "taken_over"}
+
+
 async def test_an_older_tab_on_another_gateway_is_taken_over_too(new_nats: New) -> None:
     async with stage(new_nats) as s:
         other = await s.another_gateway()

@@ -90,6 +90,7 @@ class TwinEngine(engine_pb2_grpc.EngineServiceServicer):
         self.drop_ids: set[int] = set()
         """Moves with these ids are lost on their way, once each."""
         self.hold_attach: asyncio.Event | None = None
+        self.refuse_attach = ""
         self.something = asyncio.Condition()
         self._server: grpc.aio.Server | None = None
         self._break = asyncio.Event()
@@ -195,6 +196,8 @@ class TwinEngine(engine_pb2_grpc.EngineServiceServicer):
         if self.hold_attach is not None:
             await self.hold_attach.wait()
         table = await self._table(request.room, request.table, context)
+        if self.refuse_attach:
+            await context.abort(grpc.StatusCode.FAILED_PRECONDITION, self.refuse_attach)
         seat = next((s for s in table.seats.values() if s.player == request.player), None)
         if seat is None:
             seat = table.seats[len(table.seats)] = TwinSeat(len(table.seats), request.player)
