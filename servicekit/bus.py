@@ -24,6 +24,17 @@ class Bus(Client):
         self.slow_listeners: list[Callable[[Subscription], None]] = []
         """Told which subscription dropped messages."""
 
+    async def close(self) -> None:
+        """Also while NATS is away: what could not be sent is dropped."""
+        if not self.is_connected:
+            self._pending.clear()
+            self._pending_data_size = 0
+        try:
+            await super().close()
+        except (OSError, RuntimeError) as error:
+            # The connection broke and nobody has noticed yet; uvloop's says so by a RuntimeError.
+            logs.logger("servicekit.bus").warning("nats went away before it was closed", error=repr(error))
+
 
 async def connect(
     url: str,
