@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,9 +66,6 @@ async def chromium() -> AsyncIterator[Browser]:
 @pytest.fixture(scope="session")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
     """`snatch play`, as anybody starts it: every service a process of its own."""
-    for name in [name for name in os.environ if name.startswith("SNATCH_")]:
-        if name not in ("SNATCH_CHROMIUM", "SNATCH_WEB_DIR"):
-            del os.environ[name]
     with lent.started(folder=tmp_path_factory.mktemp("played"), say=False) as state:
         yield Address(state["url"], state["watch_url"])
 
