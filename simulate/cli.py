@@ -32,11 +32,22 @@ def parser() -> argparse.ArgumentParser:
     wish = Wish()
     p = argparse.ArgumentParser(prog="snatch simulate", description=__doc__)
     p.add_argument("--rooms", type=_count, default=wish.rooms, metavar="N", help=f"rooms at once ({wish.rooms})")
-    p.add_argument("--seats", type=int, default=wish.seats, choices=range(1, 9), metavar="N", help="players a room")
-    p.add_argument("--hands", type=_count, default=wish.hands, metavar="N", help="hands a room plays (1)")
-    p.add_argument("--level", default=wish.level, choices=("easy", "medium", "hard"), help="of the minds (hard)")
-    p.add_argument("--speed", type=float, default=wish.speed, metavar="X", help=f"of their pauses ({wish.speed})")
-    p.add_argument("--seed", type=int, default=wish.seed, metavar="N", help="of their dice (1)")
+    p.add_argument(
+        "--seats",
+        type=int,
+        default=wish.seats,
+        choices=range(1, 9),
+        metavar="N",
+        help=f"players a room, 1 to 8 ({wish.seats})",
+    )
+    p.add_argument("--hands", type=_count, default=wish.hands, metavar="N", help=f"hands a room plays ({wish.hands})")
+    p.add_argument(
+        "--level", default=wish.level, choices=("easy", "medium", "hard"), help=f"how well they play ({wish.level})"
+    )
+    p.add_argument(
+        "--speed", type=float, default=wish.speed, metavar="X", help=f"how many times as fast as a bot ({wish.speed:g})"
+    )
+    p.add_argument("--seed", type=int, default=wish.seed, metavar="N", help=f"the same one plays alike ({wish.seed})")
     p.add_argument("--limit", type=float, default=wish.limit, metavar="S", help=f"seconds at most ({wish.limit:.0f})")
     p.add_argument("--url", default="", help="the players' address; else SNATCH_PORT, the running stack, or a new one")
     p.add_argument("--no-tv", action="store_true", help="no TV in each room")

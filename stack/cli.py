@@ -23,7 +23,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments.command is None:
         parser.print_help()
         return 0
-    code: int = arguments.run(arguments)
+    try:
+        code: int = arguments.run(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:  # `snatch status | head`: whoever read has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     return code
 
 
@@ -64,10 +69,9 @@ def _data(parser: argparse.ArgumentParser) -> None:
 
 
 def _count(text: str) -> int:
-    number = int(text)
-    if not 1 <= number <= 16:
-        raise argparse.ArgumentTypeError("1 to 16")
-    return number
+    if not text.isdecimal() or not 1 <= int(text) <= 16:
+        raise argparse.ArgumentTypeError(f"{text} is not 1 to 16")
+    return int(text)
 
 
 def _port(setting: str, usual: int) -> int:

@@ -196,6 +196,7 @@ class Stack:
             "url": layout.url,
             "watch_url": layout.watch_url,
             "network_url": layout.network_url,
+            "network_watch_url": layout.network_watch_url,
             "nats_url": layout.nats_url,
             "redis_url": layout.redis_url,
             "parts": [

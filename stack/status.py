@@ -21,7 +21,10 @@ async def show(data: DataFolder) -> int:
         again = f"  (started again {part['restarts']}×)" if part["restarts"] else ""
         ports = " ".join(f"{name}:{port}" for name, port in part["ports"].items())
         print(f"{part['name']:<12} {now:<12} {ports}{again}  {part['log']}")
-    print(f"play  {state['url']}\nTV    {state['watch_url']}")
+    print(f"play    {state['url']}")
+    if state.get("network_url"):
+        print(f"phones  {state['network_url']}")
+    print(f"TV      {state.get('network_watch_url') or state['watch_url']}")
     return 0 if state["ready"] and all(s is None for s in said) else 3
 
 
