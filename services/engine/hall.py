@@ -223,8 +223,6 @@ class Hall:
             self._look_soon()
 
     def _name_taken(self, addr: str) -> None:
-        if self.resigned:
-            return
         self._log.error("another process has this engine's name: this one serves no more", addr=addr)
         self.resigned = True
         for task in self._tasks.values():

@@ -45,6 +45,7 @@ class Keeper:
         self._alive: set[str] = set()
         self._revision = 0
         self._reread_at = 0.0
+        self._over = False
         self._task: asyncio.Task[None] | None = None
         self._alive_sub: Subscription | None = None
         self._probing: set[str] = set()
@@ -55,7 +56,7 @@ class Keeper:
         """News from the board."""
         if engine == self._name:
             if self._is_rival(lease) and revision > self._revision:
-                self._name_taken(lease.addr)
+                self._resign(lease.addr)
             return
         if lease.gone:
             self.silence.gone(engine)
@@ -87,7 +88,7 @@ class Keeper:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, *self._probes, return_exceptions=True)
-        if self._revision and self._bus.is_connected:
+        if self._revision and self._bus.is_connected and not self._over:
             gone = Lease(self._lease.n + 1, self._lease.addr, self._lease.build, self._lease.boot, gone=True)
             await self._board.renew(self._name, gone, self._revision)
         if self._alive_sub is not None and not self._bus.is_closed:
@@ -97,7 +98,7 @@ class Keeper:
         loop = asyncio.get_running_loop()
         next_at = loop.time() + RENEW
         self._reread_at = loop.time() + REREAD
-        while True:
+        while not self._over:
             await asyncio.sleep(max(0.0, next_at - loop.time()))
             next_at = max(next_at + RENEW, loop.time())
             try:
@@ -119,6 +120,8 @@ class Keeper:
             self._beat()
 
     async def _renew(self) -> None:
+        if self._over:
+            return
         loop = asyncio.get_running_loop()
         began = loop.time()
         lease = Lease(self._lease.n + 1, self._lease.addr, self._lease.build, self._lease.boot)
@@ -131,7 +134,13 @@ class Keeper:
         self.silence.not_renewed()
         found, self._revision = await self._board.lease(self._name)
         if found is not None and self._is_rival(found):
-            self._name_taken(found.addr)
+            self._resign(found.addr)
+
+    def _resign(self, addr: str) -> None:
+        """Never renew again: that would take the name back."""
+        if not self._over:
+            self._over = True
+            self._name_taken(addr)
 
     def _is_rival(self, lease: Lease) -> bool:
         """Another process renews this name, after this one had it: the newer one goes on."""
