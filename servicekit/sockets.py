@@ -46,6 +46,15 @@ class SocketProtocol(WebSocketsSansIOProtocol):
             extensions: dict[str, Any] = self.scope["extensions"]
             extensions[_KEY] = self
 
+    def handle_ping(self) -> None:
+        """Answer it, unless its sender takes no answers: pongs would fill the memory."""
+        if self.transport.is_closing():
+            return
+        if self.transport.get_write_buffer_size() > MAX_QUEUED_BYTES:
+            self.transport.abort()
+            return
+        super().handle_ping()
+
     def resume_writing(self) -> None:
         super().resume_writing()
         if self.on_writable is not None:

@@ -39,6 +39,13 @@ class SlowPhone:
         masked = bytes(b ^ mask[i % 4] for i, b in enumerate(body))
         await loop.sock_sendall(s, b"\x81" + length + mask + masked)
 
+    async def ping(self, megabytes: int) -> None:
+        """Send so many of them, full ones.  Raises OSError when the server won't have more."""
+        assert self._socket is not None
+        pings = (b"\x89\xf8" + bytes(4) + b"x" * 120) * 1000
+        for _ in range(megabytes * 8):
+            await asyncio.get_running_loop().sock_sendall(self._socket, pings)
+
     async def rest(self) -> bytes:
         """Read at last, to the end of the connection."""
         assert self._socket is not None

@@ -107,3 +107,13 @@ async def test_a_tv_that_stops_reading_is_closed_and_the_others_get_every_frame(
             assert [m["n"] for m in tv.seen if m["t"] == "table"] == list(range(1, told + 1))
         assert (await slow.rest()).startswith(b"\x81")
         slow.stop()
+
+
+async def test_pings_of_a_phone_that_reads_no_answer_are_not_kept_but_end_it(new_nats: New) -> None:
+    async with stage(new_nats) as s:
+        s.rooms.room(ROOM, "p1")
+        phone = SlowPhone(s.gateway.port, "/ws")
+        await phone.start({"t": "hello", "v": 1, "token": s.rooms.token(ROOM, "p1"), "tab": 1})
+        with pytest.raises((ConnectionResetError, BrokenPipeError)):
+            await phone.ping(megabytes=32)
+        phone.stop()
