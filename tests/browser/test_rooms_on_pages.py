@@ -82,6 +82,8 @@ async def test_a_refresh_in_countdown_pause_and_scores_shows_the_same_again(
     ann = await pages.phone(rare)
     room = people.room = await ann.host("Ann")
     bo = await people.join("Bo")
+    tv = await pages.tv(rare)
+    await tv.watch(room)
     await ann.start(length="to50")
     await until(bo, lambda p: p.screen.table is not None)
     rare.deals.give(room, deck(snatch=HEARTS), deck(work="As 2s 3s 9d"))
@@ -96,6 +98,7 @@ async def test_a_refresh_in_countdown_pause_and_scores_shows_the_same_again(
     await must(bo, ToMiddle("As", "work", 0))
     await must(bo, {"t": "pause"})
     await expect(ann("paused")).to_contain_text("Paused by Bo", timeout=PATIENCE)
+    await expect(tv("tv-paused")).to_contain_text("Paused by Bo", timeout=PATIENCE)
     paused = await ann.table()
     # Nothing moves, and nobody is told that a card was refused.
     told = await bo.move(ToMiddle("2s", "work", 1))
@@ -106,6 +109,7 @@ async def test_a_refresh_in_countdown_pause_and_scores_shows_the_same_again(
     # Any player resumes.
     await ann("resume").tap()
     await ann.gone("paused")
+    await expect(tv("tv-paused")).to_have_count(0, timeout=PATIENCE)
     await must(bo, ToMiddle("2s", "work", 1))
     await expect(ann.page.locator('[data-pile][data-top="2s"]')).to_have_count(1, timeout=PATIENCE)
     await ann("pause").tap()

@@ -45,6 +45,7 @@ async def test_two_phones_and_two_bots_play_to_25_and_to_the_standings(
         await phone.at("standings")
         await expect(phone("place")).to_have_count(4, timeout=PATIENCE)
         await phone.at("winner")
+    assert await ann.page.locator(".banner").count() == 0
     await ann.shot(album / "standings.png")
     winner = min(before, key=lambda name: before[name])
     assert winner in (await ann("place").first.inner_text())
