@@ -67,7 +67,10 @@ def seen(room: Room, table: str, host: str, now: int) -> None:
 
 
 def closed(room: Room, table: str, host: str, why: str, now: int, times: Times) -> None:
-    """Everyone is in the lobby again; a host who is away has the whole grace from now."""
+    """Everyone is in the lobby again; a host who is away has the whole grace from now.
+
+    With nobody there the grace is for nobody, and the room's idle time must not begin anew.
+    """
     if room.opening is not None and room.opening.table == table:
         room.opening = None
     if room.table != table:
@@ -76,7 +79,7 @@ def closed(room: Room, table: str, host: str, why: str, now: int, times: Times) 
     room.table = None
     room.notice = "host_left" if why == "host_left" else None
     me = room.find(room.host)
-    if me is not None and not me.present:
+    if me is not None and not me.present and any(p.present for p in room.humans):
         me.away = now
     settle_host(room, now, times)
 

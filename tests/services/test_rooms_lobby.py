@@ -293,6 +293,14 @@ def test_after_a_table_an_absent_host_has_the_whole_grace() -> None:
     assert room.host == "bo"
 
 
+def test_a_table_that_expires_does_not_keep_its_empty_room_for_longer() -> None:
+    room = with_table("Bo")
+    for player in ("ann", "bo"):
+        presence.gone(room, player, f"{player}-1", START + 5_000)
+    table.closed(room, "t1", "ann", "expired", START + 5_000 + T.idle, T)
+    assert presence.expired(room, START + 5_000 + T.idle, T)
+
+
 def test_news_of_a_table_that_is_not_the_rooms_changes_nothing() -> None:
     room = with_table("Bo")
     before = encode(room)
