@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from servicekit import logs
+from servicekit.socket_metrics import SocketMetrics
 from servicekit.sockets import SLOW, Socket
 from servicekit.web import Site
 
@@ -21,15 +22,12 @@ class Door:
         site: Site,
         max_sockets: int,
         serve: Callable[[Socket], Awaitable[None]],
-        *,
-        opened: Callable[[], None],
-        closed: Callable[[int], None],
-        refused: Callable[[int], None],
+        metrics: SocketMetrics,
     ) -> None:
         self._site = site
         self._max = max_sockets
         self._serve = serve
-        self._opened, self._closed, self._refused = opened, closed, refused
+        self._metrics = metrics
         self._tasks: set[asyncio.Task[None]] = set()
         self._addresses: Counter[str] = Counter()
         self._log = logs.logger(__name__)
@@ -41,7 +39,7 @@ class Door:
     async def endpoint(self, ws: WebSocket) -> None:
         """For a WebSocket route.  Another site's page gets 403, one socket too many 1013."""
         if not self._site.origin_allowed(ws):
-            self._refused(403)
+            self._metrics.socket_refused(403)
             await ws.close(1008)
             return
         try:
@@ -51,7 +49,7 @@ class Door:
         socket = Socket(ws)
         address = self._site.address(ws)
         if len(self._tasks) >= self._max or not self._site.room_for(address, self._addresses[address]):
-            self._refused(SLOW)
+            self._metrics.socket_refused(SLOW)
             socket.error("slow_down", "too many players here just now")
             socket.close(SLOW, "too busy")
             return
@@ -59,7 +57,7 @@ class Door:
         assert task is not None
         self._tasks.add(task)
         self._addresses[address] += 1
-        self._opened()
+        self._metrics.socket_opened()
         try:
             await self._serve(socket)
         except Exception:
@@ -70,7 +68,7 @@ class Door:
             self._addresses[address] -= 1
             if not self._addresses[address]:
                 del self._addresses[address]
-            self._closed(socket.close_code or 0)
+            self._metrics.socket_closed(socket.close_code or 0)
 
     async def empty(self, timeout: float) -> None:
         """Wait until every socket has been served to its end, but not longer."""

@@ -109,8 +109,26 @@ class LobbyFeeds:
             feed.closing = None
         if feed.opening is None:
             feed.opening = asyncio.create_task(self._subscribe(feed))
-        await asyncio.shield(feed.opening)
+        try:
+            await asyncio.shield(feed.opening)
+        except BaseException:
+            self.leave(feed)
+            raise
         return feed
+
+    async def ask(self, feed: LobbyFeed, token: str = "") -> bool:
+        """Offer the feed what rooms has now.  Raises LobbyRefusal.
+
+        False: rooms is away; it is asked until it answers.
+        """
+        try:
+            answer = await self._rooms.lobby(feed.room, token)
+        except LobbyAway as error:
+            logs.logger(__name__).warning("the lobby is away", room=feed.room, why=str(error))
+            self.doubt(feed.room)
+            return False
+        feed.offer(answer.lobby)
+        return True
 
     async def _subscribe(self, feed: LobbyFeed) -> None:
         try:
@@ -168,6 +186,8 @@ class LobbyFeeds:
                         feed.offer(msgspec.json.encode(Lobby(room=room, rev=rev, host="", players=[])))
                 except LobbyAway:
                     break
+                except Exception:  # of one lobby, or of who shows it: the others are asked for all the same
+                    logs.logger(__name__).exception("a lobby could not be shown", room=room)
                 self._doubted.discard(room)
             if self._doubted:
                 await asyncio.sleep(RETRY)

@@ -5,15 +5,12 @@ from __future__ import annotations
 from prometheus_client import CollectorRegistry
 from starlette.routing import WebSocketRoute
 
-from servicekit import bus, logs, web
+from servicekit import logs, web
 from servicekit.door import Door
-from servicekit.engines import Engines
-from servicekit.feed import Feeds
 from servicekit.health import HttpServer
-from servicekit.lobby_feed import LobbyFeeds
-from servicekit.rooms_client import RoomsClient
 from servicekit.sockets import Socket, uvicorn_options
 from servicekit.tokens import Tokens
+from servicekit.upstream import Upstream
 from services.gateway.http import Api, build_app
 from services.gateway.metrics import GatewayMetrics
 from services.gateway.parts import Parts
@@ -32,7 +29,7 @@ class Gateway:
         self.registry: CollectorRegistry = self._metrics.registry
         self.port = settings.port
         """The players' port; the real one once started."""
-        self._nc: bus.Bus | None = None
+        self.upstream: Upstream | None = None
         self._parts: Parts | None = None
         self._readiness: Readiness | None = None
         self._http: HttpServer | None = None
@@ -41,29 +38,16 @@ class Gateway:
 
     async def start(self) -> None:
         settings = self._settings
-        rooms = RoomsClient(settings.rooms_addr)
-        rooms.start()
-        nc = self._nc = await bus.connect(settings.nats_url, f"gateway {settings.instance}")
-        engines = Engines(nc, f"gateway {settings.instance}")
-        feeds, lobbies, presence = Feeds(nc, engines), LobbyFeeds(nc, rooms), Presence(rooms)
-        self._parts = Parts(settings, Tokens(settings.secret), rooms, lobbies, feeds, presence, self._metrics)
-        self._readiness = Readiness(nc, rooms, engines)
-        self._metrics.watch_rooms(lambda: feeds.rooms)
-        self._metrics.watch_counts(engines.counts, feeds.counts)
-        await engines.start()
-        await feeds.start()
-        await lobbies.start()
+        up = self.upstream = await Upstream.connect(settings, "gateway")
+        presence = Presence(up.rooms)
+        self._parts = Parts(settings, Tokens(settings.secret), up.rooms, up.lobbies, up.feeds, presence, self._metrics)
+        self._readiness = Readiness(up.nc, up.rooms, up.engines)
+        self._metrics.watch_rooms(lambda: up.feeds.rooms)
+        self._metrics.watch_counts(up.engines.counts, up.feeds.counts)
         presence.start()
         site = web.Site(settings)
-        self._door = Door(
-            site,
-            settings.max_sockets,
-            self._serve,
-            opened=self._metrics.socket_opened,
-            closed=self._metrics.socket_closed,
-            refused=self._metrics.socket_refused,
-        )
-        app = build_app(settings, site, Api(settings, site, rooms, self._metrics), self.ready)
+        self._door = Door(site, settings.max_sockets, self._serve, self._metrics)
+        app = build_app(settings, site, Api(settings, site, up.rooms, self._metrics), self.ready)
         app.router.routes.append(WebSocketRoute("/ws", self._door.endpoint))
         app.router.routes.extend(web.files(settings))
         self._http = HttpServer(
@@ -81,12 +65,8 @@ class Gateway:
             await self._door.empty(1.0)
         if self._parts is not None:
             await self._parts.presence.stop()
-            await self._parts.lobbies.stop()
-            await self._parts.feeds.stop()
-            await self._parts.feeds.engines.stop()
-            await self._parts.rooms.stop()
-        if self._nc is not None and not self._nc.is_closed:
-            await self._nc.close()
+        if self.upstream is not None:
+            await self.upstream.stop()
 
     async def ready(self) -> str | None:
         if self._readiness is None or self._http is None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import msgspec
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import Counter, Gauge, Histogram
 from prometheus_client.core import CounterMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from servicekit.engines import Counts
 from servicekit.feed import FeedCounts
+from servicekit.socket_metrics import SocketMetrics
 
 BUCKETS = (0.001, 0.002, 0.004, 0.006, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10)
 
@@ -22,20 +21,14 @@ class SentCounts(msgspec.Struct):
     frame_bytes: int = 0
 
 
-class GatewayMetrics:
+class GatewayMetrics(SocketMetrics):
     def __init__(self) -> None:
-        self.registry = CollectorRegistry()
+        super().__init__("gateway", "Players'")
         r = self.registry
-        self._sockets = Gauge("snatch_gateway_sockets", "Players' sockets that are open.", registry=r)
         self._seats = Gauge("snatch_gateway_seats", "Sockets that are attached to a seat.", registry=r)
-        self._rooms = Gauge("snatch_gateway_rooms", "Rooms whose frames are heard here.", registry=r)
         self._received = Counter("snatch_gateway_received", "Messages from browsers.", ["kind"], registry=r)
-        self._refused = Counter("snatch_gateway_refused", "Errors told to browsers.", ["code"], registry=r)
         self._sent = SentCounts()
         r.register(_Counts({"": self._sent}))
-        self._closed = Counter(
-            "snatch_gateway_closed", "Sockets ended, by our close code; 0: theirs.", ["code"], registry=r
-        )
         self._throttled = Counter("snatch_gateway_throttled", "Messages that had to wait for their turn.", registry=r)
         self._answered = Histogram(
             "snatch_gateway_move_seconds", "From a move's arrival to its answer.", buckets=BUCKETS, registry=r
@@ -44,16 +37,6 @@ class GatewayMetrics:
             "snatch_gateway_attach_seconds", "From wanting a seat to its snapshot.", buckets=BUCKETS, registry=r
         )
         self._http = Counter("snatch_gateway_http", "API calls.", ["call", "status"], registry=r)
-
-    def socket_opened(self) -> None:
-        self._sockets.inc()
-
-    def socket_closed(self, code: int) -> None:
-        self._sockets.dec()
-        self._closed.labels(str(code)).inc()
-
-    def socket_refused(self, code: int) -> None:
-        self._closed.labels(str(code)).inc()
 
     def seat_taken(self, seconds: float) -> None:
         self._seats.inc()
@@ -64,9 +47,6 @@ class GatewayMetrics:
 
     def message_received(self, kind: str) -> None:
         self._received.labels(kind).inc()
-
-    def error_told(self, code: str) -> None:
-        self._refused.labels(code).inc()
 
     def frame_sent(self, size: int) -> None:
         self._sent.frames_sent += 1
@@ -80,9 +60,6 @@ class GatewayMetrics:
 
     def called(self, call: str, status: int) -> None:
         self._http.labels(call, str(status)).inc()
-
-    def watch_rooms(self, count: Callable[[], int]) -> None:
-        self._rooms.set_function(count)
 
     def watch_counts(self, engines: Counts, feeds: FeedCounts) -> None:
         """Export what the engines' and feeds' clients count."""

@@ -14,6 +14,7 @@ import msgspec
 
 from generated.snatch.engine.v1 import engine_pb2 as pb
 from servicekit import logs
+from servicekit.greeting import BadGreeting, greeting
 from servicekit.limits import Bucket
 from servicekit.lobby_feed import LobbyFeed, gone
 from servicekit.rooms_client import LobbyAway, LobbyRefusal
@@ -76,20 +77,11 @@ class Player:
 
     async def _hello(self) -> bool:
         try:
-            async with asyncio.timeout(self._parts.settings.hello_timeout):
-                data = await self._socket.receive()
-        except TimeoutError:
-            return self._refuse("bad_message", "no hello came", BAD_HELLO)
-        if data is None:
+            hello = await greeting(self._socket, _messages, client_in.Hello, self._parts.settings.hello_timeout)
+        except BadGreeting as bad:
+            return self._refuse(bad.code, bad.text, BAD_HELLO)
+        if hello is None:
             return False
-        try:
-            hello = _messages.decode(data)
-        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-            return self._refuse("bad_message", _words(error), BAD_HELLO)
-        if not isinstance(hello, client_in.Hello):
-            return self._refuse("bad_message", "the first message is hello", BAD_HELLO)
-        if hello.v != client_in.VERSION:
-            return self._refuse("bad_version", f"version {client_in.VERSION} is spoken here", BAD_HELLO)
         try:
             self._claims = self._parts.tokens.read(hello.token)
         except BadToken:
@@ -102,23 +94,17 @@ class Player:
         """Welcome, lobby, and on to the table.  Rooms may be away: then the table alone."""
         parts, room = self._parts, self._claims.room
         feed = self._lobby = await parts.lobbies.enter(room)
-        away = False
         try:
-            answer = await parts.rooms.lobby(room, self._token)
-            feed.offer(answer.lobby)
+            told = await parts.lobbies.ask(feed, self._token)
         except LobbyRefusal as refusal:
             return self._refuse(refusal.code, "", _GOODBYE.get(refusal.code, NO_ROOM))
-        except LobbyAway as error:
-            away = True
-            self._log.warning("the lobby is away", why=str(error))
-            parts.lobbies.doubt(room)
         welcome = Welcome(v=VERSION, build=parts.settings.build, player=self._claims.player)
         self._socket.send(msgspec.json.encode(welcome))
         parts.presence.here(self._id, self._token, self._on_presence_refused)
         feed.listeners.append(self)
         if feed.lobby is not None:
             self.on_lobby(feed.lobby, feed.body)
-        elif away:
+        elif not told:
             self._place.sit(self._who(), "")
         return not self._socket.closing
 
@@ -129,29 +115,31 @@ class Player:
             data = await self._socket.receive()
             if data is None or self._socket.closing:
                 return
-            try:
-                message = _messages.decode(data) if isinstance(data, str) else None
-            except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-                await self._on_bad(data, _words(error))
+            if not isinstance(data, str):
+                await self._on_bad(data, "text messages only")
                 continue
-            kind = type(message)
-            if kind is client_in.MoveMessage:
+            try:
+                message = _messages.decode(data)
+            except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+                await self._on_bad(data, str(error)[:200])
+                continue
+            if isinstance(message, client_in.MoveMessage):
                 if await self._throttle(self._move_bucket):
                     return
                 self._parts.metrics.message_received("move")
-                self._place.move(message.id, data.encode())  # type: ignore[union-attr]
-            elif kind is client_in.Ping:
+                self._place.move(message.id, data.encode())
+            elif isinstance(message, client_in.Ping):
                 if await self._throttle(self._act_bucket):
                     return
                 self._parts.metrics.message_received("ping")
-                self._socket.send(msgspec.json.encode(Pong(message.at)))  # type: ignore[union-attr]
-            elif kind is client_in.LobbyMessage:
+                self._socket.send(msgspec.json.encode(Pong(message.at)))
+            elif isinstance(message, client_in.LobbyMessage):
                 if await self._throttle(self._act_bucket):
                     return
                 self._parts.metrics.message_received("lobby")
-                self._on_act(message)  # type: ignore[arg-type]
+                self._on_act(message)
             else:
-                await self._on_bad(data, "hello comes once" if message is not None else "text messages only")
+                await self._on_bad(data, "hello comes once")
 
     async def _on_bad(self, data: str | bytes, words: str) -> None:
         self._parts.metrics.message_received("bad")
@@ -286,7 +274,3 @@ class Player:
                 self._lobby.listeners.remove(self)
             self._parts.lobbies.leave(self._lobby)
         self._parts.presence.gone(self._id)
-
-
-def _words(error: Exception) -> str:
-    return str(error)[:200]

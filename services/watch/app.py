@@ -12,15 +12,12 @@ from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from servicekit import bus, logs, web
+from servicekit import logs, web
 from servicekit.door import Door
-from servicekit.engines import Engines
-from servicekit.feed import Feeds
 from servicekit.health import HttpServer
 from servicekit.limits import AddressLimit
-from servicekit.lobby_feed import LobbyFeeds
-from servicekit.rooms_client import RoomsClient
 from servicekit.sockets import Socket, uvicorn_options
+from servicekit.upstream import Upstream
 from services.watch.metrics import WatchMetrics
 from services.watch.settings import WatchSettings
 from services.watch.tv import Parts, Tv
@@ -37,7 +34,7 @@ class Watch:
         """The TVs' port; the real one once started."""
         self._site = web.Site(settings, players_port=settings.port)
         self._opening = AddressLimit(settings.tvs_per_minute)
-        self._nc: bus.Bus | None = None
+        self.upstream: Upstream | None = None
         self._parts: Parts | None = None
         self._http: HttpServer | None = None
         self._door: Door | None = None
@@ -45,24 +42,10 @@ class Watch:
 
     async def start(self) -> None:
         settings = self._settings
-        rooms = RoomsClient(settings.rooms_addr)
-        rooms.start()
-        nc = self._nc = await bus.connect(settings.nats_url, f"watch {settings.instance}")
-        engines = Engines(nc, f"watch {settings.instance}")
-        feeds, lobbies = Feeds(nc, engines, seats=False), LobbyFeeds(nc, rooms)
-        self._parts = Parts(settings, rooms, lobbies, feeds, self._metrics)
-        self._metrics.watch_rooms(lambda: feeds.rooms)
-        await engines.start()
-        await feeds.start()
-        await lobbies.start()
-        self._door = Door(
-            self._site,
-            settings.max_sockets,
-            self._serve,
-            opened=self._metrics.socket_opened,
-            closed=self._metrics.socket_closed,
-            refused=self._metrics.socket_refused,
-        )
+        up = self.upstream = await Upstream.connect(settings, "watch", seats=False)
+        self._parts = Parts(settings, up.lobbies, up.feeds, self._metrics)
+        self._metrics.watch_rooms(lambda: up.feeds.rooms)
+        self._door = Door(self._site, settings.max_sockets, self._serve, self._metrics)
         self._http = HttpServer(
             self._app(self._door),
             settings.host,
@@ -80,20 +63,15 @@ class Watch:
             await self._http.stop(1.0)
         if self._door is not None:
             await self._door.empty(1.0)
-        if self._parts is not None:
-            await self._parts.lobbies.stop()
-            await self._parts.feeds.stop()
-            await self._parts.feeds.engines.stop()
-            await self._parts.rooms.stop()
-        if self._nc is not None and not self._nc.is_closed:
-            await self._nc.close()
+        if self.upstream is not None:
+            await self.upstream.stop()
 
     async def ready(self) -> str | None:
-        if self._nc is None or self._parts is None or self._http is None:
+        if self.upstream is None or self._http is None:
             return "watch is starting"
-        if not self._nc.is_connected:
+        if not self.upstream.nc.is_connected:
             return "NATS is away"
-        return await self._parts.rooms.ready()
+        return await self.upstream.rooms.ready()
 
     async def _serve(self, socket: Socket) -> None:
         assert self._parts is not None

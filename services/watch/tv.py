@@ -15,9 +15,10 @@ from servicekit import logs
 from servicekit.audience import Audience
 from servicekit.engines import EngineAway
 from servicekit.feed import Feeds, RoomFeed
+from servicekit.greeting import BadGreeting, greeting
 from servicekit.limits import Bucket
 from servicekit.lobby_feed import LobbyFeed, LobbyFeeds, gone
-from servicekit.rooms_client import LobbyAway, LobbyRefusal, RoomsClient
+from servicekit.rooms_client import LobbyRefusal
 from servicekit.sockets import BAD_HELLO, NO_ROOM, POLICY, SLOW, Socket
 from services.watch.metrics import WatchMetrics
 from services.watch.settings import WatchSettings
@@ -40,7 +41,6 @@ class Parts:
     """What a TV's socket stands on."""
 
     settings: WatchSettings
-    rooms: RoomsClient
     lobbies: LobbyFeeds
     feeds: Feeds
     metrics: WatchMetrics
@@ -70,21 +70,12 @@ class Tv:
 
     async def _hello(self) -> bool:
         try:
-            async with asyncio.timeout(self._parts.settings.hello_timeout):
-                data = await self._socket.receive()
-        except TimeoutError:
-            return self._refuse("bad_message", "no room was named", BAD_HELLO)
-        if data is None:
+            watch = await greeting(self._socket, _messages, client_in.Watch, self._parts.settings.hello_timeout)
+        except BadGreeting as bad:
+            return self._refuse(bad.code, bad.text, BAD_HELLO)
+        if watch is None:
             return False
-        try:
-            message = _messages.decode(data)
-        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-            return self._refuse("bad_message", str(error)[:200], BAD_HELLO)
-        if not isinstance(message, client_in.Watch):
-            return self._refuse("bad_message", "the first message is watch", BAD_HELLO)
-        if message.v != client_in.VERSION:
-            return self._refuse("bad_version", f"version {client_in.VERSION} is spoken here", BAD_HELLO)
-        code = tidy_code(message.room)
+        code = tidy_code(watch.room)
         if code is None:
             return self._refuse("no_room", "that is no room code", NO_ROOM)
         self._room = code
@@ -95,15 +86,10 @@ class Tv:
         """Welcome, lobby, then the table or that there is none.  Rooms may be away: then the table alone."""
         parts = self._parts
         feed = self._lobby = await parts.lobbies.enter(self._room)
-        away = False
         try:
-            feed.offer((await parts.rooms.lobby(self._room)).lobby)
+            told = await parts.lobbies.ask(feed)
         except LobbyRefusal as refusal:
             return self._refuse(refusal.code, "there is no such room", NO_ROOM)
-        except LobbyAway as error:
-            away = True
-            self._log.warning("the lobby is away", why=str(error))
-            parts.lobbies.doubt(self._room)
         try:
             self._feed = await parts.feeds.enter(self._room)
         except EngineAway as error:
@@ -116,7 +102,7 @@ class Tv:
             self.on_lobby(feed.lobby, feed.body)
             if self._table is None and not self._socket.closing:
                 self._socket.send(_NO_TABLE)
-        elif away:
+        elif not told:
             self._show(ANY_TABLE)
         return not self._socket.closing
 

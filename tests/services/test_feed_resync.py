@@ -10,24 +10,16 @@ import pytest
 from nats.errors import SlowConsumerError
 
 from tests.servers import NatsServer
-from tests.services.phone import Phone
-from tests.services.stage import ROOM, Stage, stage
+from tests.services.stage import ROOM, frames_heard, stage
 from wire import client_out, frames, subjects
 
 New = Callable[[], NatsServer]
 
 
-async def seated(s: Stage, phone: Phone, player: str = "p1") -> None:
-    await phone.hello(s.rooms.token(ROOM, player))
-    await phone.until("snapshot")
-
-
 async def test_a_gap_brings_a_snapshot_that_holds_what_was_missed(new_nats: New) -> None:
     async with stage(new_nats) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        table = s.tables.open(ROOM)
-        async with s.phone() as phone:
-            await seated(s, phone)
+        table = s.at_table("p1")
+        async with s.seated("p1") as phone:
             await s.engine.tell_table(table, [])
             await phone.until("table", n=1)
             s.engine.lose_frames = 1
@@ -41,10 +33,8 @@ async def test_a_gap_brings_a_snapshot_that_holds_what_was_missed(new_nats: New)
 
 async def test_a_lost_last_frame_is_noticed_by_the_beacon(new_nats: New) -> None:
     async with stage(new_nats) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        table = s.tables.open(ROOM)
-        async with s.phone() as phone:
-            await seated(s, phone)
+        table = s.at_table("p1")
+        async with s.seated("p1") as phone:
             s.engine.lose_frames = 1
             await s.engine.tell_table(table, [])
             await s.engine.beacon(table)
@@ -53,10 +43,8 @@ async def test_a_lost_last_frame_is_noticed_by_the_beacon(new_nats: New) -> None
 
 async def test_a_lost_frame_of_the_seat_alone_is_noticed_too(new_nats: New) -> None:
     async with stage(new_nats) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        table = s.tables.open(ROOM)
-        async with s.phone() as phone:
-            await seated(s, phone)
+        table = s.at_table("p1")
+        async with s.seated("p1") as phone:
             s.engine.lose_frames = 1
             await s.engine.tell_seat(table, table.seats[0], [], ())
             await s.engine.beacon(table)
@@ -65,10 +53,8 @@ async def test_a_lost_frame_of_the_seat_alone_is_noticed_too(new_nats: New) -> N
 
 async def test_a_beacon_that_knows_no_more_changes_nothing(new_nats: New) -> None:
     async with stage(new_nats) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        table = s.tables.open(ROOM)
-        async with s.phone() as phone:
-            await seated(s, phone)
+        table = s.at_table("p1")
+        async with s.seated("p1") as phone:
             await s.engine.tell_table(table, [])
             await s.engine.beacon(table)
             await s.engine.beacon(table)
@@ -80,10 +66,8 @@ async def test_a_beacon_that_knows_no_more_changes_nothing(new_nats: New) -> Non
 
 async def test_frames_of_a_lower_epoch_are_dropped(new_nats: New) -> None:
     async with stage(new_nats) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        table = s.tables.open(ROOM)
-        async with s.phone() as phone:
-            await seated(s, phone)
+        table = s.at_table("p1")
+        async with s.seated("p1") as phone:
             s.engine.epoch = 5
             await s.engine.tell_table(table, [])
             await phone.until("table", n=1)
@@ -95,11 +79,8 @@ async def test_frames_of_a_lower_epoch_are_dropped(new_nats: New) -> None:
 
 async def test_frames_of_other_seats_never_come_to_a_phone(new_nats: New) -> None:
     async with stage(new_nats) as s:
-        s.rooms.room(ROOM, "p1", "p2", table="t1")
-        table = s.tables.open(ROOM)
-        async with s.phone() as ann, s.phone() as bo:
-            await seated(s, ann, "p1")
-            await seated(s, bo, "p2")
+        table = s.at_table("p1", "p2")
+        async with s.seated("p1") as ann, s.seated("p2") as bo:
             secret = client_out.Step(ev=[{"t": "your_deal"}])
             await s.engine.tell_seat(table, table.seats[1], [secret], ())
             await bo.until("seat")
@@ -110,10 +91,8 @@ async def test_frames_of_other_seats_never_come_to_a_phone(new_nats: New) -> Non
 
 async def test_what_can_not_be_understood_on_a_subject_is_skipped(new_nats: New) -> None:
     async with stage(new_nats) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        table = s.tables.open(ROOM)
-        async with s.phone() as phone:
-            await seated(s, phone)
+        table = s.at_table("p1")
+        async with s.seated("p1") as phone:
             for data in (b"", b"{}", b"\x09" * 40, frames.pack(frames.BEACON, 1, 0, (), b"{")):
                 await s.nc.publish(subjects.table(ROOM), data)
             await s.nc.publish(f"f.{ROOM}.seat.x", frames.pack(frames.SEAT, 1, 1, (), b"{}"))
@@ -123,25 +102,19 @@ async def test_what_can_not_be_understood_on_a_subject_is_skipped(new_nats: New)
 
 async def test_a_slow_consumer_gets_a_snapshot(new_nats: New) -> None:
     async with stage(new_nats) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        s.tables.open(ROOM)
-        async with s.phone() as phone:
-            await seated(s, phone)
-            nc = s.gateway._nc
-            assert nc is not None
-            (subscription,) = [x for x in nc._subs.values() if x.subject == subjects.room_frames(ROOM)]
-            await nc._error_cb(SlowConsumerError(subscription.subject, "", 1, subscription))
+        s.at_table("p1")
+        async with s.seated("p1") as phone:
+            (subscription,) = frames_heard(s.gateway)
+            await subscription._conn._error_cb(SlowConsumerError(subscription.subject, "", 1, subscription))
             assert await phone.until("snapshot")
 
 
 async def test_after_nats_was_away_a_phone_has_the_table_right_and_plays_on(new_nats: New) -> None:
     async with stage(new_nats) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        table = s.tables.open(ROOM)
+        table = s.at_table("p1")
         back = asyncio.Event()
         s.nc.reconnect_listeners.append(back.set)
-        async with s.phone() as phone:
-            await seated(s, phone)
+        async with s.seated("p1") as phone:
             s.nats.stop()
             # What happened meanwhile was told to nobody.
             table.frames += 1
@@ -156,10 +129,8 @@ async def test_after_nats_was_away_a_phone_has_the_table_right_and_plays_on(new_
 
 async def test_a_seat_that_was_given_up_while_nats_was_away_is_taken_again(new_nats: New) -> None:
     async with stage(new_nats) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        table = s.tables.open(ROOM)
-        async with s.phone() as phone:
-            await seated(s, phone)
+        table = s.at_table("p1")
+        async with s.seated("p1") as phone:
             s.engine.deaf = True
             await phone.move(1)
             await s.engine.until(lambda: s.engine.heard == 1)
@@ -180,10 +151,8 @@ async def test_a_seat_that_was_given_up_while_nats_was_away_is_taken_again(new_n
 
 async def test_a_player_who_left_by_the_cross_is_not_brought_back(new_nats: New) -> None:
     async with stage(new_nats) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        table = s.tables.open(ROOM)
-        async with s.phone() as phone:
-            await seated(s, phone)
+        table = s.at_table("p1")
+        async with s.seated("p1") as phone:
             await phone.move(1, {"t": "leave"})
             await phone.answered(1)
             table.seats[0].attached = False
@@ -199,10 +168,8 @@ async def test_silence_is_looked_into_and_says_nothing_when_nothing_was_missed(
 ) -> None:
     monkeypatch.setattr("servicekit.feed.SILENCE", 0.1)
     async with stage(new_nats) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        table = s.tables.open(ROOM)
-        async with s.phone() as phone:
-            await seated(s, phone)
+        table = s.at_table("p1")
+        async with s.seated("p1") as phone:
             await s.engine.until(lambda: s.engine.views >= 1)
             await s.engine.tell_table(table, [])
             await phone.until("table", n=1)
@@ -217,10 +184,8 @@ async def test_while_no_engine_answers_a_phone_waits_and_then_gets_a_snapshot(
 ) -> None:
     monkeypatch.setattr("servicekit.feed.SILENCE", 0.1)
     async with stage(new_nats) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        table = s.tables.open(ROOM)
-        async with s.phone() as phone:
-            await seated(s, phone)
+        table = s.at_table("p1")
+        async with s.seated("p1") as phone:
             await s.engine.stop()
             assert await phone.until("waiting")
             other = await s.another_engine("e2")
@@ -234,14 +199,9 @@ async def test_while_no_engine_answers_a_phone_waits_and_then_gets_a_snapshot(
 
 async def test_sockets_of_a_room_share_one_subscription(new_nats: New) -> None:
     async with stage(new_nats) as s:
-        s.rooms.room(ROOM, "p1", "p2", "p3", table="t1")
-        table = s.tables.open(ROOM)
-        async with s.phone() as a, s.phone() as b, s.phone() as c:
-            for phone, player in ((a, "p1"), (b, "p2"), (c, "p3")):
-                await seated(s, phone, player)
-            nc = s.gateway._nc
-            assert nc is not None
-            assert [x.subject for x in nc._subs.values() if x.subject.startswith("f.")] == [subjects.room_frames(ROOM)]
+        table = s.at_table("p1", "p2", "p3")
+        async with s.seated("p1") as a, s.seated("p2") as b, s.seated("p3") as c:
+            assert [x.subject for x in frames_heard(s.gateway)] == [subjects.room_frames(ROOM)]
             await s.engine.tell_table(table, [])
             for phone in (a, b, c):
                 assert await phone.until("table", n=1)

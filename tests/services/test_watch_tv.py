@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 import pytest
 
 from tests.servers import NatsServer
 from tests.services.phone import Phone
-from tests.services.stage import ROOM, stage
+from tests.services.stage import ROOM, Stage, frames_heard, stage
+from tests.services.twin_engine import TwinSeat
 from wire import client_out, subjects
 
 New = Callable[[], NatsServer]
@@ -18,11 +20,19 @@ async def on(tv: Phone, room: str = ROOM) -> None:
     await tv.send({"t": "watch", "v": 1, "room": room})
 
 
+@asynccontextmanager
+async def showing(s: Stage, what: str) -> AsyncIterator[Phone]:
+    """A TV that is on and shows `what`: `snapshot`, or `no_table`."""
+    async with s.tv() as tv:
+        await on(tv)
+        await tv.until(what)
+        yield tv
+
+
 @pytest.mark.parametrize("typed", [ROOM, "bcdfg", " bcd fg ", "BC-DFG"])
 async def test_a_code_as_typed_is_enough(new_nats: New, typed: str) -> None:
     async with stage(new_nats, watch=True) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        table = s.tables.open(ROOM)
+        table = s.at_table("p1")
         async with s.tv() as tv:
             await on(tv, typed)
             snapshot = await tv.until("snapshot")
@@ -35,9 +45,7 @@ async def test_a_code_as_typed_is_enough(new_nats: New, typed: str) -> None:
 async def test_a_tv_waits_in_the_lobby_follows_to_the_table_and_back(new_nats: New) -> None:
     async with stage(new_nats, watch=True) as s:
         s.rooms.room(ROOM, "p1")
-        async with s.tv() as tv:
-            await on(tv)
-            await tv.until("no_table")
+        async with showing(s, "no_table") as tv:
             assert tv.tags() == ["welcome", "lobby", "no_table"]
             s.tables.open(ROOM, "t2")
             await s.rooms.change(ROOM, table="t2")
@@ -51,29 +59,21 @@ async def test_a_tv_waits_in_the_lobby_follows_to_the_table_and_back(new_nats: N
 
 async def test_no_seats_frame_comes_into_the_watch_process_at_all(new_nats: New) -> None:
     async with stage(new_nats, watch=True) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        table = s.tables.open(ROOM)
-        async with s.tv() as tv:
-            await on(tv)
-            await tv.until("snapshot")
-            nc = s.watch._nc
-            assert nc is not None
-            heard = [x for x in nc._subs.values() if x.subject.startswith("f.")]
-            assert [x.subject for x in heard] == [subjects.open_frames(ROOM)]
-            from tests.services.twin_engine import TwinSeat
-
+        table = s.at_table("p1")
+        async with showing(s, "snapshot") as tv:
+            (heard,) = frames_heard(s.watch)
+            assert heard.subject == subjects.open_frames(ROOM)
             seat = table.seats[0] = TwinSeat(0, "p1")
             await s.engine.tell_seat(table, seat, [client_out.Step(ev=[{"t": "your_deal"}])], ())
             await s.engine.tell_table(table, [])
             await tv.until("table", n=1)
-            assert heard[0]._received == 1
+            assert heard._received == 1
             assert "seat" not in tv.tags()
 
 
 async def test_many_tvs_of_a_room_share_a_subscription_and_a_view(new_nats: New) -> None:
     async with stage(new_nats, watch=True) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        table = s.tables.open(ROOM)
+        table = s.at_table("p1")
         async with s.tv() as a, s.tv() as b, s.tv() as c:
             for tv in (a, b, c):
                 await on(tv)
@@ -85,9 +85,7 @@ async def test_many_tvs_of_a_room_share_a_subscription_and_a_view(new_nats: New)
             for tv in (a, b, c):
                 assert (await tv.until("snapshot"))["seq"] == 2
             assert s.engine.views == views + 1
-            nc = s.watch._nc
-            assert nc is not None
-            assert sum(x.subject == subjects.open_frames(ROOM) for x in nc._subs.values()) == 1
+            assert [x.subject for x in frames_heard(s.watch)] == [subjects.open_frames(ROOM)]
 
 
 @pytest.mark.parametrize(("room", "code"), [("ZZZZZ", "no_room"), ("A", "no_room"), ("BCDF1", "no_room")])
@@ -117,9 +115,7 @@ async def test_another_version_is_refused(new_nats: New) -> None:
 async def test_hostile_messages_on_a_tv_are_errors_and_it_goes_on(new_nats: New) -> None:
     async with stage(new_nats, watch=True) as s:
         s.rooms.room(ROOM, "p1")
-        async with s.tv() as tv:
-            await on(tv)
-            await tv.until("no_table")
+        async with showing(s, "no_table") as tv:
             for message in ["", "[]", '{"t":"move","id":1,"basis":0,"m":{}}', b"\xff", "[" * 3000]:
                 await tv.send(message)
                 assert (await tv.until("error"))["code"] == "bad_message"
@@ -132,21 +128,16 @@ async def test_hostile_messages_on_a_tv_are_errors_and_it_goes_on(new_nats: New)
 async def test_a_room_that_is_gone_switches_its_tvs_off(new_nats: New) -> None:
     async with stage(new_nats, watch=True) as s:
         s.rooms.room(ROOM, "p1")
-        async with s.tv() as tv:
-            await on(tv)
-            await tv.until("no_table")
+        async with showing(s, "no_table") as tv:
             await s.rooms.change(ROOM, players=[], host="")
             assert await tv.closed() == 4002
 
 
 async def test_while_rooms_is_away_a_tv_still_shows_the_table(new_nats: New) -> None:
     async with stage(new_nats, watch=True) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        table = s.tables.open(ROOM)
+        table = s.at_table("p1")
         s.rooms.away = True
-        async with s.tv() as tv:
-            await on(tv)
-            await tv.until("snapshot")
+        async with showing(s, "snapshot") as tv:
             await s.engine.tell_table(table, [])
             await tv.until("table", n=1)
             s.rooms.away = False
@@ -155,8 +146,7 @@ async def test_while_rooms_is_away_a_tv_still_shows_the_table(new_nats: New) -> 
 
 async def test_a_tv_waits_while_no_engine_answers(new_nats: New) -> None:
     async with stage(new_nats, watch=True) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        s.tables.open(ROOM)
+        s.at_table("p1")
         await s.engine.stop()
         async with s.tv() as tv:
             await on(tv)

@@ -1,0 +1,47 @@
+"""What a public service asks and hears: NATS, rooms, engines, and with them each room's lobby and frames."""
+
+from __future__ import annotations
+
+from servicekit import bus
+from servicekit.engines import Engines
+from servicekit.feed import Feeds
+from servicekit.lobby_feed import LobbyFeeds
+from servicekit.rooms_client import RoomsClient
+from servicekit.web import WebSettings
+
+
+class Upstream:
+    """Made by `connect`; `stop` ends everything in reverse order, NATS last."""
+
+    def __init__(self, nc: bus.Bus, rooms: RoomsClient, engines: Engines, feeds: Feeds, lobbies: LobbyFeeds) -> None:
+        self.nc = nc
+        self.rooms = rooms
+        self.engines = engines
+        self.feeds = feeds
+        self.lobbies = lobbies
+
+    @classmethod
+    async def connect(cls, settings: WebSettings, service: str, *, seats: bool = True) -> Upstream:
+        """Waits for NATS, and for nobody else.  `seats` False: only what a TV's server may hear."""
+        name = f"{service} {settings.instance}"
+        nc = await bus.connect(settings.nats_url, name)
+        rooms = RoomsClient(settings.rooms_addr)
+        engines = Engines(nc, name)
+        upstream = cls(nc, rooms, engines, Feeds(nc, engines, seats=seats), LobbyFeeds(nc, rooms))
+        try:
+            rooms.start()
+            await engines.start()
+            await upstream.feeds.start()
+            await upstream.lobbies.start()
+        except BaseException:
+            await upstream.stop()
+            raise
+        return upstream
+
+    async def stop(self) -> None:
+        await self.lobbies.stop()
+        await self.feeds.stop()
+        await self.engines.stop()
+        await self.rooms.stop()
+        if not self.nc.is_closed:
+            await self.nc.close()
