@@ -82,7 +82,9 @@ class EngineLink:
             call.cancel()
             for task in (reader, writer):
                 task.cancel()
-            await asyncio.gather(reader, writer, return_exceptions=True)
+            for end in await asyncio.gather(reader, writer, return_exceptions=True):
+                if isinstance(end, Exception):
+                    self._log.error("a fault in the command stream", exc_info=end)
         self._not_before = loop.time() + RETRY
         self._queue.clear()
         self._task = None

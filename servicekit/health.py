@@ -75,9 +75,8 @@ class HttpServer:
         if self._task is None:
             return
         self._server.should_exit = True
-        try:
-            await asyncio.wait_for(asyncio.shield(self._task), grace)
-        except TimeoutError:
+        done, _ = await asyncio.wait({self._task}, timeout=grace)
+        if not done:
             self._server.force_exit = True
-            await self._task
+        await self._task
         self._task = None
