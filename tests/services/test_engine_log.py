@@ -11,13 +11,20 @@ import psutil
 import pytest
 
 from generated.snatch.engine.v1 import engine_pb2 as pb
-from services.engine import ledger
+from services.engine import hall, ledger, table_clock
 from services.engine.claims import ranking
 from tests.servers import NatsServer
 from tests.services.engine_stack import Driver, EngineStack, bots_table, until
 from wire.places import PARTITIONS
 
 ROOM = "BCDFG"
+
+
+@pytest.fixture(autouse=True)
+def _shorter_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of engines in this process: a short countdown, and a newcomer gets its share soon."""
+    monkeypatch.setattr(table_clock, "COUNTDOWN_MS", 200)
+    monkeypatch.setattr(hall, "STABLE", 1.0)
 
 
 @pytest.fixture
