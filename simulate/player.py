@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
 from random import Random
 from typing import Any
 
 from games.contract import Mind
-from games.snatch_solitaire import bot
+from games.registry import MINDS
 from games.snatch_solitaire.messages import EndHand
 from simulate.findings import Findings
 from simulate.phone import Phone
 
-MINDS: dict[str, Callable[[str], Mind[Any, Any]]] = {"snatch_solitaire": bot.mind}
 SAID_TWICE = 0.02
 """The share of moves that a player sends a second time."""
 

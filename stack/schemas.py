@@ -12,27 +12,29 @@ from typing import Any
 
 import msgspec
 
-from games.snatch_solitaire import messages as snatch_solitaire
+from games.contract import GameSpec
+from games.registry import GAMES
 from wire import schema
 
 
 def all_schemas() -> dict[str, dict[str, Any]]:
     """File name without `.json` → document."""
-    return {
-        **schema.schemas(),
-        "snatch_solitaire": schema.document(
-            "snatch_solitaire",
-            ["Move", "Event", "View", "Options"],
-            {
-                "Move": snatch_solitaire.Move,
-                "Event": snatch_solitaire.PublicEvent,
-                "View": snatch_solitaire.View,
-                "Options": snatch_solitaire.Options,
-            },
-            "Snatch Solitaire: `Move` goes in a move message's `m`, `Event` comes in a step's `ev`,"
-            " `View` is a snapshot's `view`, `Options` are a table's `options`.",
-        ),
-    }
+    return schema.schemas() | {id: _of_game(game.spec) for id, game in GAMES.items()}
+
+
+def _of_game(spec: GameSpec) -> dict[str, Any]:
+    return schema.document(
+        spec.id,
+        ["Move", "Event", "View", "Options"],
+        {
+            "Move": spec.move_type,
+            "Event": spec.public_event_type,
+            "View": spec.view_type,
+            "Options": spec.options_type,
+        },
+        f"{spec.title}: `Move` goes in a move message's `m`, `Event` comes in a step's `ev`,"
+        " `View` is a snapshot's `view`, `Options` are a table's `options`.",
+    )
 
 
 def write(out: Path) -> list[Path]:

@@ -1,4 +1,4 @@
-"""The games that bots can play: an explicit list."""
+"""What bots can play: the games and minds of the registry."""
 
 from __future__ import annotations
 
@@ -6,13 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from games.contract import Game, Mind
-from games.registry import GAMES
-from games.snatch_solitaire import bot as snatch_solitaire
-
-MINDS: dict[str, Callable[[str], Mind[Any, Any]]] = {
-    "snatch_solitaire": snatch_solitaire.mind,
-}
-"""By game: a level's new mind."""
+from games.registry import GAMES, MINDS
 
 
 def playable(game: str, level: str) -> tuple[Game[Any, Any, Any, Any, Any, Any], Callable[[str], Mind[Any, Any]]]:

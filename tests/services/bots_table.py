@@ -8,12 +8,12 @@ from typing import Any
 import msgspec
 
 from games.contract import Refusal
+from games.registry import MINDS
 from games.snatch_solitaire.game import GAME
 from games.snatch_solitaire.messages import Move, Options
 from services.bots.agenda import Looker
 from services.bots.driver import Driver
 from services.bots.metrics import BotsMetrics
-from services.bots.minds import MINDS
 from services.bots.reading import reader
 from wire import client_in, client_out, frames
 

@@ -1,21 +1,19 @@
 // JSON Schemas (written by `python -m stack.schemas web/src/generated/schemas`) → TypeScript.
 // One file a schema; every definition becomes an interface of its own name.
-import { readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { compile } from 'json-schema-to-typescript'
 
-const NAMES = ['client_in', 'client_out', 'snatch_solitaire']
 const here = new URL('../src/generated/', import.meta.url)
+const schemas = new URL('schemas/', here)
 
-for (const name of NAMES) {
-  const from = new URL(`schemas/${name}.json`, here)
-  let text
-  try {
-    text = await readFile(from, 'utf8')
-  } catch {
-    console.error(`No ${name}.json. Write the schemas first: python -m stack.schemas web/src/generated/schemas`)
-    process.exit(1)
-  }
-  const schema = JSON.parse(text)
+const files = await readdir(schemas).catch(() => [])
+const names = files.filter((file) => file.endsWith('.json')).map((file) => file.slice(0, -5))
+if (names.length === 0) {
+  console.error('No schemas. Write them first: python -m stack.schemas web/src/generated/schemas')
+  process.exit(1)
+}
+for (const name of names) {
+  const schema = JSON.parse(await readFile(new URL(`${name}.json`, schemas), 'utf8'))
   // Titles would name types twice (Hello, Hello1): the definitions' own names are enough.
   const defs = Object.fromEntries(
     Object.entries(schema.$defs ?? {}).map(([key, def]) => [key, untitled(def)]),
