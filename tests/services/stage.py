@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from nats.aio.subscription import Subscription
 
 from servicekit import bus
 from services.gateway.app import Gateway
@@ -16,7 +17,7 @@ from services.watch.app import Watch
 from services.watch.settings import WatchSettings
 from tests.servers import NatsServer
 from tests.services.phone import Phone
-from tests.services.twin_engine import TwinEngine, TwinTables
+from tests.services.twin_engine import TwinEngine, TwinTable, TwinTables
 from tests.services.twin_rooms import SECRET, TwinRooms
 
 ROOM = "BCDFG"
@@ -57,8 +58,21 @@ class Stage:
         }
         return GatewaySettings(**(known | settings))
 
+    def at_table(self, *players: str) -> TwinTable:
+        """The room, with these players at a live table."""
+        self.rooms.room(ROOM, *players, table="t1")
+        return self.tables.open(ROOM)
+
     def phone(self, gateway: Gateway | None = None, **options: Any) -> Phone:
         return Phone(f"ws://127.0.0.1:{(gateway or self.gateway).port}/ws", **options)
+
+    @asynccontextmanager
+    async def seated(self, player: str, gateway: Gateway | None = None, tab: int = 1) -> AsyncIterator[Phone]:
+        """A phone that has said hello and been shown its table."""
+        async with self.phone(gateway) as phone:
+            await phone.hello(self.rooms.token(ROOM, player), tab=tab)
+            await phone.until("snapshot")
+            yield phone
 
     def tv(self) -> Phone:
         return Phone(f"ws://127.0.0.1:{self.watch.port}/tv")
@@ -69,6 +83,12 @@ class Stage:
     async def end(self) -> None:
         for thing in reversed(self._more):
             await thing.stop()
+
+
+def frames_heard(service: Gateway | Watch) -> list[Subscription]:
+    """A service's subscriptions to frames of rooms."""
+    assert service.upstream is not None
+    return [x for x in service.upstream.nc._subs.values() if x.subject.startswith("f.")]
 
 
 @asynccontextmanager

@@ -45,11 +45,8 @@ HOSTILE = [
 
 async def test_hostile_messages_are_errors_and_the_socket_goes_on(new_nats: New) -> None:
     async with stage(new_nats) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        table = s.tables.open(ROOM)
-        async with s.phone() as phone:
-            await phone.hello(s.rooms.token(ROOM, "p1"))
-            await phone.until("snapshot")
+        table = s.at_table("p1")
+        async with s.seated("p1") as phone:
             for message in HOSTILE:
                 await phone.send(message)
                 error = await phone.until("error")
@@ -87,11 +84,8 @@ async def test_of_a_socket_closed_for_its_flood_nothing_more_counts(
 ) -> None:
     monkeypatch.setattr(player, "THROTTLED_FOR", 0.0)
     async with stage(new_nats, moves_per_second=10) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        table = s.tables.open(ROOM)
-        async with s.phone() as phone:
-            await phone.hello(s.rooms.token(ROOM, "p1"))
-            await phone.until("snapshot")
+        table = s.at_table("p1")
+        async with s.seated("p1") as phone:
             for id in range(1, 101):
                 await phone.move(id)
             assert await phone.closed() == 1013
@@ -121,12 +115,8 @@ async def test_another_version_is_refused(new_nats: New) -> None:
 
 async def test_a_megabyte_is_cut_off_with_1009_and_others_go_on(new_nats: New) -> None:
     async with stage(new_nats) as s:
-        s.rooms.room(ROOM, "p1", "p2", table="t1")
-        s.tables.open(ROOM)
-        async with s.phone() as bad, s.phone() as good:
-            for phone, player in ((bad, "p1"), (good, "p2")):
-                await phone.hello(s.rooms.token(ROOM, player))
-                await phone.until("snapshot")
+        s.at_table("p1", "p2")
+        async with s.seated("p1") as bad, s.seated("p2") as good:
             await bad.send(json.dumps({"t": "ping", "at": 1, "x": "y" * 1_000_000}))
             assert await bad.closed() == 1009
             await good.move(1)
@@ -166,12 +156,10 @@ async def test_gateways_may_share_a_port(new_nats: New) -> None:
     async with stage(new_nats, reuse_port=True) as s:
         other = await s.another_gateway(port=s.gateway.port, reuse_port=True)
         assert other.port == s.gateway.port
-        s.rooms.room(ROOM, "p1", table="t1")
-        s.tables.open(ROOM)
+        s.at_table("p1")
         for _ in range(4):
-            async with s.phone() as phone:
-                await phone.hello(s.rooms.token(ROOM, "p1"))
-                await phone.until("snapshot")
+            async with s.seated("p1"):
+                pass
 
 
 async def test_a_page_from_elsewhere_gets_no_socket(new_nats: New) -> None:

@@ -263,8 +263,7 @@ async def test_metrics_count_what_happened_and_name_no_room(new_nats: New) -> No
     from prometheus_client import generate_latest
 
     async with stage(new_nats) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        s.tables.open(ROOM)
+        s.at_table("p1")
         async with s.phone() as phone:
             await phone.hello(s.rooms.token(ROOM, "p1"))
             await phone.move(1)

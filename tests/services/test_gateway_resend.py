@@ -7,20 +7,11 @@ from collections.abc import Callable
 
 from generated.snatch.engine.v1 import engine_pb2 as pb
 from tests.servers import NatsServer
-from tests.services.phone import Phone
-from tests.services.stage import ROOM, Stage, stage
+from tests.services.stage import ROOM, stage
 from tests.services.twin_engine import TwinTable
 from wire.places import partition_of
 
 New = Callable[[], NatsServer]
-
-
-async def seated(s: Stage, phone: Phone) -> TwinTable:
-    s.rooms.room(ROOM, "p1", table="t1")
-    table = s.tables.open(ROOM)
-    await phone.hello(s.rooms.token(ROOM, "p1"))
-    await phone.until("snapshot")
-    return table
 
 
 def ids(table: TwinTable) -> list[int]:
@@ -30,8 +21,8 @@ def ids(table: TwinTable) -> list[int]:
 async def test_not_owner_sends_all_that_is_unanswered_to_the_new_owner_in_order(new_nats: New) -> None:
     async with stage(new_nats) as s:
         other = await s.another_engine("e2")
-        async with s.phone() as phone:
-            table = await seated(s, phone)
+        table = s.at_table("p1")
+        async with s.seated("p1") as phone:
             # The old owner has lost the partition, and placement doesn't say so yet.
             s.engine.owns.clear()
             for id in (1, 2, 3):
@@ -47,8 +38,8 @@ async def test_not_owner_sends_all_that_is_unanswered_to_the_new_owner_in_order(
 
 async def test_a_broken_stream_is_opened_again_and_nothing_is_lost_or_doubled(new_nats: New) -> None:
     async with stage(new_nats) as s:
-        async with s.phone() as phone:
-            table = await seated(s, phone)
+        table = s.at_table("p1")
+        async with s.seated("p1") as phone:
             await phone.move(1)
             await phone.answered(1)
             s.engine.deaf = True
@@ -63,8 +54,8 @@ async def test_a_broken_stream_is_opened_again_and_nothing_is_lost_or_doubled(ne
 
 async def test_silence_of_half_a_second_sends_again(new_nats: New) -> None:
     async with stage(new_nats) as s:
-        async with s.phone() as phone:
-            table = await seated(s, phone)
+        table = s.at_table("p1")
+        async with s.seated("p1") as phone:
             s.engine.deaf = True
             await phone.move(1)
             await s.engine.until(lambda: s.engine.heard == 1)
@@ -76,8 +67,8 @@ async def test_silence_of_half_a_second_sends_again(new_nats: New) -> None:
 
 async def test_an_engine_that_says_expect_is_sent_from_there_on(new_nats: New) -> None:
     async with stage(new_nats) as s:
-        async with s.phone() as phone:
-            table = await seated(s, phone)
+        table = s.at_table("p1")
+        async with s.seated("p1") as phone:
             s.engine.drop_ids.add(1)  # lost on its way, once
             for id in (1, 2, 3):
                 await phone.move(id)
@@ -88,8 +79,8 @@ async def test_an_engine_that_says_expect_is_sent_from_there_on(new_nats: New) -
 
 async def test_an_answer_whose_frame_was_lost_is_in_the_snapshot(new_nats: New) -> None:
     async with stage(new_nats) as s:
-        async with s.phone() as phone:
-            table = await seated(s, phone)
+        table = s.at_table("p1")
+        async with s.seated("p1") as phone:
             s.engine.lose_frames = 1
             await phone.move(1)
             await s.engine.until(lambda: table.decided)
@@ -102,8 +93,8 @@ async def test_an_answer_whose_frame_was_lost_is_in_the_snapshot(new_nats: New) 
 
 async def test_a_move_sent_while_the_owner_is_away_waits_for_the_next(new_nats: New) -> None:
     async with stage(new_nats) as s:
-        async with s.phone() as phone:
-            table = await seated(s, phone)
+        table = s.at_table("p1")
+        async with s.seated("p1") as phone:
             await s.engine.stop()
             await phone.move(1)
             await phone.move(2)
@@ -115,8 +106,7 @@ async def test_a_move_sent_while_the_owner_is_away_waits_for_the_next(new_nats: 
 
 async def test_a_phone_that_comes_while_its_engine_is_away_waits_for_its_seat(new_nats: New) -> None:
     async with stage(new_nats) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        table = s.tables.open(ROOM)
+        table = s.at_table("p1")
         await s.engine.stop()
         async with s.phone() as phone:
             await phone.hello(s.rooms.token(ROOM, "p1"))
@@ -131,8 +121,7 @@ async def test_a_phone_that_comes_while_its_engine_is_away_waits_for_its_seat(ne
 
 async def test_a_socket_closed_while_its_seat_is_being_taken_gives_it_back(new_nats: New) -> None:
     async with stage(new_nats) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        s.tables.open(ROOM)
+        s.at_table("p1")
         s.engine.hold_attach = asyncio.Event()
         async with s.phone() as phone:
             await phone.hello(s.rooms.token(ROOM, "p1"))
@@ -145,8 +134,8 @@ async def test_a_socket_closed_while_its_seat_is_being_taken_gives_it_back(new_n
 async def test_a_detach_reaches_the_owner_that_comes_next(new_nats: New) -> None:
     async with stage(new_nats) as s:
         other = await s.another_engine("e2")
-        async with s.phone() as phone:
-            await seated(s, phone)
+        s.at_table("p1")
+        async with s.seated("p1"):
             await s.engine.stop()
         await other.claim(epoch=2)
         await other.until(lambda: other.detached)
@@ -155,8 +144,8 @@ async def test_a_detach_reaches_the_owner_that_comes_next(new_nats: New) -> None
 
 async def test_a_table_that_is_gone_is_not_played_at(new_nats: New) -> None:
     async with stage(new_nats) as s:
-        async with s.phone() as phone:
-            await seated(s, phone)
+        s.at_table("p1")
+        async with s.seated("p1") as phone:
             del s.tables.live[ROOM]
             await phone.move(1)
             await s.engine.until(lambda: len(s.engine.commands) == 1)

@@ -15,23 +15,17 @@ New = Callable[[], NatsServer]
 
 async def test_a_phone_gets_welcome_then_lobby_then_snapshot(new_nats: New) -> None:
     async with stage(new_nats) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        s.tables.open(ROOM)
-        async with s.phone() as phone:
-            await phone.hello(s.rooms.token(ROOM, "p1"))
-            await phone.until("snapshot")
-        assert phone.tags() == ["welcome", "lobby", "snapshot"]
-        assert phone.seen[0]["player"] == "p1"
-        assert phone.seen[2]["you"] == {"seat": 0, "watching": False}
+        s.at_table("p1")
+        async with s.seated("p1") as phone:
+            assert phone.tags() == ["welcome", "lobby", "snapshot"]
+            assert phone.seen[0]["player"] == "p1"
+            assert phone.seen[2]["you"] == {"seat": 0, "watching": False}
 
 
 async def test_a_move_goes_to_the_engine_byte_for_byte_and_comes_back_as_a_frame(new_nats: New) -> None:
     async with stage(new_nats) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        table = s.tables.open(ROOM)
-        async with s.phone() as phone:
-            await phone.hello(s.rooms.token(ROOM, "p1"))
-            await phone.until("snapshot")
+        table = s.at_table("p1")
+        async with s.seated("p1") as phone:
             said = '{"t":"move", "id":1,"basis":0,  "m":{"t":"middle","card":"5h","src":"snatch"}}'
             await phone.send(said)
             assert await phone.answered(1)
@@ -57,8 +51,7 @@ async def test_a_start_in_the_lobby_brings_everyone_to_the_table_and_its_end_bac
 
 async def test_moves_sent_with_the_hello_are_not_lost_and_not_doubled(new_nats: New) -> None:
     async with stage(new_nats) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        table = s.tables.open(ROOM)
+        table = s.at_table("p1")
         async with s.phone() as phone:
             await phone.hello(s.rooms.token(ROOM, "p1"))
             for id in (1, 2, 3):
@@ -69,8 +62,7 @@ async def test_moves_sent_with_the_hello_are_not_lost_and_not_doubled(new_nats: 
 
 async def test_a_move_sent_again_after_a_reload_is_answered_and_not_decided_again(new_nats: New) -> None:
     async with stage(new_nats) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        table = s.tables.open(ROOM)
+        table = s.at_table("p1")
         token = s.rooms.token(ROOM, "p1")
         async with s.phone() as phone:
             await phone.hello(token, tab=5)
@@ -88,11 +80,8 @@ async def test_a_move_sent_again_after_a_reload_is_answered_and_not_decided_agai
 
 async def test_an_id_too_far_ahead_is_told_which_one_is_expected(new_nats: New) -> None:
     async with stage(new_nats) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        table = s.tables.open(ROOM)
-        async with s.phone() as phone:
-            await phone.hello(s.rooms.token(ROOM, "p1"))
-            await phone.until("snapshot")
+        table = s.at_table("p1")
+        async with s.seated("p1") as phone:
             await phone.move(3)
             assert (await phone.until("expect"))["id"] == 1
             await phone.move(1)
@@ -102,11 +91,8 @@ async def test_an_id_too_far_ahead_is_told_which_one_is_expected(new_nats: New) 
 
 async def test_a_move_that_the_engine_can_not_read_leaves_its_id_free(new_nats: New) -> None:
     async with stage(new_nats) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        table = s.tables.open(ROOM)
-        async with s.phone() as phone:
-            await phone.hello(s.rooms.token(ROOM, "p1"))
-            await phone.until("snapshot")
+        table = s.at_table("p1")
+        async with s.seated("p1") as phone:
             await phone.move(1, {"t": "bad"})
             assert (await phone.until("error"))["id"] == 1
             await phone.move(1)
@@ -116,14 +102,8 @@ async def test_a_move_that_the_engine_can_not_read_leaves_its_id_free(new_nats: 
 
 async def test_the_newer_tab_plays_and_the_older_is_told_finally(new_nats: New) -> None:
     async with stage(new_nats) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        table = s.tables.open(ROOM)
-        token = s.rooms.token(ROOM, "p1")
-        async with s.phone() as old, s.phone() as new:
-            await old.hello(token, tab=1)
-            await old.until("snapshot")
-            await new.hello(token, tab=2)
-            await new.until("snapshot")
+        table = s.at_table("p1")
+        async with s.seated("p1", tab=1) as old, s.seated("p1", tab=2) as new:
             assert await old.closed() == 4001
             assert old.seen[-1] == {"t": "taken_over"}
             await new.move(1)
@@ -133,8 +113,7 @@ async def test_the_newer_tab_plays_and_the_older_is_told_finally(new_nats: New) 
 
 async def test_a_tab_whose_attach_a_newer_one_overtook_is_taken_over(new_nats: New) -> None:
     async with stage(new_nats) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        s.tables.open(ROOM)
+        s.at_table("p1")
         s.engine.refuse_attach = "taken_over"
         async with s.phone() as old:
             await old.hello(s.rooms.token(ROOM, "p1"))
@@ -145,27 +124,15 @@ async def test_a_tab_whose_attach_a_newer_one_overtook_is_taken_over(new_nats: N
 async def test_an_older_tab_on_another_gateway_is_taken_over_too(new_nats: New) -> None:
     async with stage(new_nats) as s:
         other = await s.another_gateway()
-        s.rooms.room(ROOM, "p1", table="t1")
-        s.tables.open(ROOM)
-        token = s.rooms.token(ROOM, "p1")
-        async with s.phone() as old, s.phone(other) as new:
-            await old.hello(token, tab=1)
-            await old.until("snapshot")
-            await new.hello(token, tab=2)
-            await new.until("snapshot")
+        s.at_table("p1")
+        async with s.seated("p1", tab=1) as old, s.seated("p1", other, tab=2):
             assert await old.closed() == 4001
 
 
 async def test_a_closed_socket_detaches_its_own_session_and_tells_rooms(new_nats: New) -> None:
     async with stage(new_nats) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        s.tables.open(ROOM)
-        token = s.rooms.token(ROOM, "p1")
-        async with s.phone() as first, s.phone() as second:
-            await first.hello(token)
-            await first.until("snapshot")
-            await second.hello(token)
-            await second.until("snapshot")
+        s.at_table("p1")
+        async with s.seated("p1") as first, s.seated("p1") as second:
             assert await first.closed() == 4001
             await s.rooms.until(lambda: sum(here for _, _, here in s.rooms.presence) == 2)
             await s.rooms.until(lambda: sum(not here for _, _, here in s.rooms.presence) == 1)
@@ -187,12 +154,10 @@ async def test_a_bad_or_stale_token_is_refused_and_the_real_seat_is_untouched(
     new_nats: New, token: str, code: str, close: int
 ) -> None:
     async with stage(new_nats) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        s.tables.open(ROOM)
+        s.at_table("p1")
         tokens = {"stale": s.rooms.token(ROOM, "p1", birth="b0"), "gone": s.rooms.token("XXXXX", "p1")}
-        async with s.phone() as real:
-            await real.hello(s.rooms.token(ROOM, "p1"))
-            await real.until("snapshot")
+        async with s.seated("p1"):
+            pass
         attaches, told = s.engine.attaches, len(s.rooms.presence)
         async with s.phone() as phone:
             await phone.hello(tokens.get(token, token), tab=9)
@@ -258,11 +223,8 @@ async def test_pings_come_back(new_nats: New) -> None:
 
 async def test_moves_above_the_limit_are_read_more_slowly_and_none_is_lost(new_nats: New) -> None:
     async with stage(new_nats, moves_per_second=50) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        table = s.tables.open(ROOM)
-        async with s.phone() as phone:
-            await phone.hello(s.rooms.token(ROOM, "p1"))
-            await phone.until("snapshot")
+        table = s.at_table("p1")
+        async with s.seated("p1") as phone:
             for id in range(1, 131):
                 await phone.move(id)
             assert (await phone.until("error"))["code"] == "slow_down"
@@ -272,8 +234,7 @@ async def test_moves_above_the_limit_are_read_more_slowly_and_none_is_lost(new_n
 
 async def test_while_rooms_is_away_the_hand_goes_on_and_the_lobby_says_so(new_nats: New) -> None:
     async with stage(new_nats) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        table = s.tables.open(ROOM)
+        table = s.at_table("p1")
         token = s.rooms.token(ROOM, "p1")
         async with s.phone() as phone:
             await phone.hello(token)
@@ -298,11 +259,8 @@ async def test_while_rooms_is_away_the_hand_goes_on_and_the_lobby_says_so(new_na
 async def test_a_stopping_gateway_tells_its_phones_to_come_back_and_detaches(new_nats: New) -> None:
     async with stage(new_nats) as s:
         gateway = await s.another_gateway()
-        s.rooms.room(ROOM, "p1", table="t1")
-        s.tables.open(ROOM)
-        async with s.phone(gateway) as phone:
-            await phone.hello(s.rooms.token(ROOM, "p1"))
-            await phone.until("snapshot")
+        s.at_table("p1")
+        async with s.seated("p1", gateway) as phone:
             await s.rooms.until(lambda: s.rooms.presence)
             await gateway.stop()
             assert await phone.closed() == 1012
@@ -312,8 +270,7 @@ async def test_a_stopping_gateway_tells_its_phones_to_come_back_and_detaches(new
 
 async def test_what_is_sent_is_what_the_command_kinds_say(new_nats: New) -> None:
     async with stage(new_nats) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        s.tables.open(ROOM)
+        s.at_table("p1")
         async with s.phone() as phone:
             await phone.hello(s.rooms.token(ROOM, "p1"))
             await phone.move(1)
