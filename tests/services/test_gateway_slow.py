@@ -9,6 +9,7 @@ import pytest
 
 from servicekit import sockets
 from tests.servers import NatsServer
+from tests.services.phone import Phone
 from tests.services.slow_phone import SlowPhone
 from tests.services.stage import ROOM, Stage, stage
 from tests.services.twin_engine import TwinTable
@@ -39,41 +40,39 @@ def closes(monkeypatch: pytest.MonkeyPatch) -> asyncio.Queue[tuple[int, int]]:
     return told
 
 
-async def tell_until(s: Stage, table: TwinTable, done: Callable[[], bool]) -> int:
-    for told in range(4000):
+async def flood(s: Stage, table: TwinTable, reader: Phone, closes: asyncio.Queue[tuple[int, int]]) -> None:
+    """Tell until the one that doesn't read is closed; the reader must get every frame."""
+
+    async def read() -> None:
+        while True:
+            await reader.next()
+
+    reading = asyncio.create_task(read())
+    told = 0
+    while closes.empty():
+        assert told < 4000, "the slow one was never closed"
         await s.engine.tell_table(table, [BIG])
-        if done():
-            return told + 1
-    raise AssertionError("the slow one was never closed")
+        told += 1
+    code, most = closes.get_nowait()
+    assert code == 1013
+    assert most <= sockets.MAX_QUEUED_BYTES
+    reading.cancel()
+    await asyncio.gather(reading, return_exceptions=True)
+    if reader.seen[-1].get("n") != told:
+        await reader.until("table", n=told)
+    assert [m["n"] for m in reader.seen if m["t"] == "table"] == list(range(1, told + 1))
 
 
 async def test_a_phone_that_stops_reading_is_closed_and_the_others_get_every_frame(
     new_nats: New, closes: asyncio.Queue[tuple[int, int]]
 ) -> None:
     async with stage(new_nats) as s:
-        s.rooms.room(ROOM, "p1", "p2", table="t1")
-        table = s.tables.open(ROOM)
+        table = s.at_table("p1", "p2")
         slow = SlowPhone(s.gateway.port, "/ws")
-        async with s.phone() as phone:
-            await phone.hello(s.rooms.token(ROOM, "p1"))
-            await phone.until("snapshot")
+        async with s.seated("p1") as phone:
             await slow.start({"t": "hello", "v": 1, "token": s.rooms.token(ROOM, "p2"), "tab": 1})
             await s.engine.until(lambda: s.engine.attaches == 2)
-
-            async def read() -> None:
-                while True:
-                    await phone.next()
-
-            reading = asyncio.create_task(read())
-            told = await tell_until(s, table, lambda: bool(closes.qsize()))
-            code, most = closes.get_nowait()
-            assert code == 1013
-            assert most <= sockets.MAX_QUEUED_BYTES
-            reading.cancel()
-            await asyncio.gather(reading, return_exceptions=True)
-            if phone.seen[-1].get("n") != told:
-                await phone.until("table", n=told)
-            assert [m["n"] for m in phone.seen if m["t"] == "table"] == list(range(1, told + 1))
+            await flood(s, table, phone, closes)
             await s.engine.until(lambda: (ROOM, 1, 1) in s.engine.detached)
         slow.stop()
 
@@ -82,29 +81,14 @@ async def test_a_tv_that_stops_reading_is_closed_and_the_others_get_every_frame(
     new_nats: New, closes: asyncio.Queue[tuple[int, int]]
 ) -> None:
     async with stage(new_nats, watch=True) as s:
-        s.rooms.room(ROOM, "p1", table="t1")
-        table = s.tables.open(ROOM)
+        table = s.at_table("p1")
         slow = SlowPhone(s.watch.port, "/tv")
         async with s.tv() as tv:
             await tv.send({"t": "watch", "v": 1, "room": ROOM})
             await tv.until("snapshot")
             await slow.start({"t": "watch", "v": 1, "room": ROOM})
             await s.engine.until(lambda: s.engine.views == 2)
-
-            async def read() -> None:
-                while True:
-                    await tv.next()
-
-            reading = asyncio.create_task(read())
-            told = await tell_until(s, table, lambda: bool(closes.qsize()))
-            code, most = closes.get_nowait()
-            assert code == 1013
-            assert most <= sockets.MAX_QUEUED_BYTES
-            reading.cancel()
-            await asyncio.gather(reading, return_exceptions=True)
-            if tv.seen[-1].get("n") != told:
-                await tv.until("table", n=told)
-            assert [m["n"] for m in tv.seen if m["t"] == "table"] == list(range(1, told + 1))
+            await flood(s, table, tv, closes)
         assert (await slow.rest()).startswith(b"\x81")
         slow.stop()
 
