@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
 import pytest
 
+from servicekit import bus
 from tests.servers import NatsServer, RedisServer
 
 S = TypeVar("S", NatsServer, RedisServer)
@@ -56,3 +57,11 @@ def new_redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[],
     """Start a Valkey of one's own, as often as wanted; all end with the test."""
     with _as_many_as_wanted(RedisServer, tmp_path_factory) as start:
         yield start
+
+
+@pytest.fixture
+async def nc(nats_url: str) -> AsyncIterator[bus.Bus]:
+    """A connection of the test's own to the session's NATS."""
+    connection = await bus.connect(nats_url, "test")
+    yield connection
+    await connection.close()

@@ -178,15 +178,27 @@ class Play:
         event = table.game.deal(table.playing(), table.options(), Random(s.asked))
         self.do(DealItem(s.room, s.table, s.asked, msgspec.msgpack.encode(event)))
 
-    def start(self) -> Play:
-        """Everyone attaches, the host deals, the hand goes live."""
+    def gather(self) -> Play:
+        """Everyone attaches."""
         for phone in self.phones:
             phone.attach()
+        return self
+
+    def start(self, **options: Any) -> Play:
+        """Everyone attaches, the host sets options and deals, the hand goes live."""
+        self.gather()
+        if options:
+            assert self.phones[0].move("options", options=options) is None
         assert self.phones[0].move("deal") is None
         self.deal()
         self.wait(COUNTDOWN_MS)
         assert self.phase == "live"
         return self
+
+    def finish_hand(self, phone: Phone) -> None:
+        """This one plays all its cards, alone."""
+        while self.phase == "live":
+            assert phone.move("take") is None
 
     # ---- seeing ----
 

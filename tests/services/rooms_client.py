@@ -154,3 +154,8 @@ async def refusal(asked: Any) -> tuple[str, str]:
     except grpc.aio.AioRpcError as error:
         return error.code().name, error.details() or ""
     raise AssertionError(f"not refused: {answer!r}")
+
+
+def news(what: str, room: str, table: str, **more: str) -> bytes:
+    """An engine's words on `news.table`."""
+    return msgspec.json.encode({"what": what, "room": room, "table": table, **more})
