@@ -59,6 +59,8 @@ class Lobbies:
                 if seen is None or seen.room.birth != made.birth:
                     await self._store.forget_request(key)
                     continue
+            else:
+                self._log.info("a room is hosted", room=made.room)
             return Seat(made.room, made.player, self._tokens.sign(made.room, made.birth, made.player))
         raise Busy
 
@@ -160,6 +162,7 @@ class Lobbies:
             await self._rooms.change(room.room, lambda room, _: table.not_opened(room, asked))
             raise LobbyError("engine_away" if isinstance(error, EngineAway) else "unknown") from error
         self._metrics.table_asked_for("opened" if live == asked else "was_live")
+        self._log.info("a table is open", room=room.room, table=live)
         room, _ = await self._rooms.change(room.room, lambda room, now: table.opened(room, asked, live, now))
         return shown(room)
 
@@ -182,6 +185,7 @@ class Lobbies:
 
     async def table_closed(self, code: str, name: str, host: str, why: str) -> None:
         self._metrics.table_closed(why if why in ("host_left", "expired", "lost") else "other")
+        self._log.info("a table is closed", room=code, table=name, why=why)
         await self._rooms.change(code, lambda room, now: table.closed(room, name, host, why, now, self._times))
 
     async def table_host(self, code: str, name: str, host: str) -> None:
