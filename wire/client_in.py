@@ -15,7 +15,7 @@ VERSION = 1
 MAX_BYTES = 4096
 
 Name = Annotated[str, Meta(min_length=1, max_length=64)]
-"""As typed; `wire.names.clean` makes 1 to 16 characters of it or refuses."""
+"""As typed; `wire.places.clean_name` makes 1 to 16 characters of it or refuses."""
 
 
 class _Strict(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
