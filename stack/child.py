@@ -97,7 +97,7 @@ class Child:
                     stdout=out,
                     stderr=out,
                     start_new_session=True,
-                    preexec_fn=lambda: _die_with_parent(me),
+                    preexec_fn=lambda: die_with_parent(me),
                 )
             except OSError as error:
                 self.log.path.open("a").write(f"can't start: {error}\n")
@@ -179,7 +179,7 @@ def described(code: int) -> str:
         return f"signal {-code}"
 
 
-def _die_with_parent(parent: int) -> None:
+def die_with_parent(parent: int) -> None:
     """In the child, before it runs: Linux ends it when we die without a word (kill -9)."""
     if _libc is None:
         return

@@ -13,13 +13,15 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from stack import probes, servers
-from stack.child import Child, Part
+from stack.child import Child, Part, die_with_parent
 from stack.data import DataFolder
 from stack.layout import Layout
 from stack.log_files import LogFile
 
 SERVICES_END, SERVERS_END = 2.2, 2.7
 """Seconds after which what is left of them is killed."""
+SETUP_SOON = 3.0
+"""Seconds of setting NATS up after which it is said what is waited for."""
 HEAD_START = {0: 0.5, 1: 0.3, 2: 0.3, 4: 0.2}
 """Seconds that a stage has for itself before the next one is asked to end too, if it takes so long."""
 
@@ -82,7 +84,8 @@ class Stack:
         if self._stopping.is_set():
             return
         await self._set_up()
-        self._begin(self.layout.services)
+        if not self._stopping.is_set():
+            self._begin(self.layout.services)
 
     def _begin(self, parts: Sequence[Part]) -> None:
         for part in parts:
@@ -94,6 +97,7 @@ class Stack:
     async def _set_up(self) -> None:
         """The stream and the bucket, made once, before any engine runs."""
         log = LogFile(self.data.logs / "setup.log")
+        me = os.getpid()
         with log.open() as out:
             process = await asyncio.create_subprocess_exec(
                 sys.executable,
@@ -103,9 +107,21 @@ class Stack:
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=out,
                 stderr=out,
+                start_new_session=True,
+                preexec_fn=lambda: die_with_parent(me),
             )
-            code = await process.wait()
-        if code != 0 and not self._stopping.is_set():
+        done = asyncio.create_task(process.wait())
+        stopping = asyncio.create_task(self._stopping.wait())
+        try:
+            await asyncio.wait({done, stopping}, timeout=SETUP_SOON, return_when=asyncio.FIRST_COMPLETED)
+            if not done.done() and not stopping.done():
+                self.screen.say("waiting for: the NATS that NATS_URL names")
+                await asyncio.wait({done, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            stopping.cancel()
+            if not done.done():
+                process.kill()
+        if await done != 0 and not self._stopping.is_set():
             raise NotUp(f"setting up NATS failed:\n{_quoted(log)}")
 
     # ---- while it runs -----------------------------------------------------
