@@ -9,8 +9,8 @@ import pytest
 from playwright.async_api import expect
 
 from games.snatch_solitaire.messages import ToMiddle
-from tests.browser.conftest import Pages, Rare
 from tests.browser.decks import deck
+from tests.browser.pages import Pages, Rare
 from tests.browser.phone_page import PATIENCE, PhonePage
 from tests.e2e.party import Party, must, until
 

@@ -6,8 +6,8 @@ import pytest
 from playwright.async_api import expect
 
 from games.cards import CARD, rank
-from tests.browser.conftest import Pages, Rare
 from tests.browser.decks import deck
+from tests.browser.pages import Pages, Rare
 from tests.browser.phone_page import PATIENCE, PhonePage, Seen
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(120)]
@@ -61,6 +61,15 @@ async def test_a_run_moves_whole_comes_back_by_undo_and_a_part_of_it_moves_by_it
     await phone.tap(phone.card("7h"))
     run = await phone.table()
     assert run.work == [["9d", "8s", "7h"], [], [], ["9h"]]
+
+    # Case 26: a call comes in.
+    grip = await phone.free(phone.card("8s"))
+    await phone.finger.down(grip)
+    await phone.finger.move(grip, await phone.free(phone.card("9h")))
+    await expect(phone.page.locator(".own.held")).to_have_count(2, timeout=PATIENCE)
+    await phone.finger.cancel()
+    await expect(phone.page.locator(".own.held")).to_have_count(0, timeout=PATIENCE)
+    assert (await phone.table()).work == run.work
 
     await phone.drag(phone.card("8s"), phone.card("9h"))
     dragged = await phone.table()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import expect
 
-from tests.browser.conftest import Address, Pages
+from tests.browser.pages import Address, Pages
 from tests.browser.phone_page import PATIENCE
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(150)]
@@ -40,7 +40,7 @@ async def test_the_hosts_x_takes_everyone_back_to_the_room_and_the_next_game_beg
     await ann.start()
     await bo.at("waiting-host")
     await ann.deal()
-    await bo.live()
+    await bo.at("countdown")
 
 
 async def test_a_late_joiner_watches_a_leaver_is_said_to_have_left_and_a_host_whose_phone_is_gone_is_followed(
@@ -90,7 +90,6 @@ async def test_a_late_joiner_watches_a_leaver_is_said_to_have_left_and_a_host_wh
     await bo.shot(album / "new-host.png")
     await tv.shot(album / "tv.png")
     await bo.press("deal")
-    for phone in (bo, cy, dee):
-        await phone.live()
     # Who watched plays now.
-    assert (await dee.table()).left == 13
+    await dee.at("countdown")
+    await expect(dee("snatch-left")).to_have_text("13", timeout=PATIENCE)

@@ -6,9 +6,9 @@ import pytest
 from playwright.async_api import expect
 
 from games.snatch_solitaire.messages import ToMiddle
-from tests.browser.conftest import Pages, Rare
 from tests.browser.decks import deck
 from tests.browser.finger import Point
+from tests.browser.pages import Pages, Rare
 from tests.browser.phone_page import PATIENCE, PhonePage
 from tests.e2e.party import Party, must, until
 from wire import client_in
@@ -121,11 +121,11 @@ async def test_a_refresh_in_countdown_pause_and_scores_shows_the_same_again(
     for card in HEARTS.split()[:-1]:
         await ann.finger.drag(await ann.free(ann.card(card)), middle, steps=1)
     await ann.table()
-    # The last one, and fingers that don't stop at once: the next hand is dealt by no accident.
+    # The last one, and a finger that does not stop at once: the next hand is dealt by no accident.
     below = await middle_of(ann, "stock")
     await ann.finger.flicks((await ann.free(ann.card("Kh")), middle))
-    await ann.at("scores")
-    await ann.finger.taps(below, 3)
+    while not await ann("scores").count():
+        await ann.finger.tap(below)
     await expect(ann("emptied")).to_have_text("You emptied your pile")
     shown = await ann("score").all_inner_texts()
     await ann.page.reload()

@@ -7,10 +7,10 @@ from playwright.async_api import expect
 
 from games.snatch_solitaire.messages import ToMiddle
 from simulate.phone import Phone
-from tests.browser.conftest import Pages, Rare
 from tests.browser.decks import deck
 from tests.browser.line import Line
 from tests.browser.moments import flash, note
+from tests.browser.pages import Pages, Rare
 from tests.browser.phone_page import PATIENCE, PhonePage
 from tests.browser.tv_page import TvPage
 from tests.e2e.party import Party, must, until
@@ -76,13 +76,14 @@ async def test_a_move_made_with_the_line_down_shows_the_engines_state_after_the_
     await bo.says("Connection lost. Trying again…")
     await bo.tap(bo.card("2h"))
     await expect(bo.page.locator('[data-card="2h"][data-flying]')).to_have_count(1, timeout=PATIENCE)
-    await bo.tap(bo.card("9h"))
+    await bo.tap(bo("stock"))
     await must(ann, ToMiddle("2h", "work", 1))
     line.mend()
     await bo.gone("connection")
     await expect(bo("pile-1")).to_have_attribute("data-top", "2h", timeout=PATIENCE)
     seen = await bo.table()
     assert seen.work[0] == ["2h"]
+    assert (seen.in_stock, seen.in_turned) == (34, 1)
     await bo.page.reload()
     await bo.live()
     assert (await bo.table()).own == seen.own

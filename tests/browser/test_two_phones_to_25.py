@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.async_api import expect
 
-from tests.browser.conftest import Address, Pages
 from tests.browser.page_player import PagePlayer
+from tests.browser.pages import Address, Pages
 from tests.browser.phone_page import PATIENCE, PhonePage
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(500)]
