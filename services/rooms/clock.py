@@ -16,7 +16,8 @@ from .store import Store, StoreAway
 
 PERIOD = 0.25
 """Seconds between looks; what happens in a lobby by itself is late by at most this."""
-BATCH = 100
+AT_ONCE = 100
+"""Rooms that one worker settles at the same time: one whose engine is away delays no other."""
 
 
 class Clock:
@@ -25,6 +26,7 @@ class Clock:
     def __init__(self, store: Store, lobbies: Lobbies, metrics: RoomsMetrics) -> None:
         self._store, self._lobbies, self._metrics = store, lobbies, metrics
         self._task: asyncio.Task[None] | None = None
+        self._settling: dict[str, asyncio.Task[None]] = {}
         self._over = asyncio.Event()
         self._log = logs.logger(__name__)
 
@@ -34,26 +36,42 @@ class Clock:
     async def stop(self) -> None:
         """What is being settled may end; a room that isn't is due again, for another worker."""
         self._over.set()
-        if self._task is not None and not (await asyncio.wait({self._task}, timeout=1))[0]:
-            self._task.cancel()
-            await asyncio.wait({self._task}, timeout=1)
+        running = {*self._settling.values(), *([self._task] if self._task is not None else ())}
+        if running:
+            _, running = await asyncio.wait(running, timeout=1)
+        for task in running:
+            task.cancel()
+        if running:
+            await asyncio.wait(running, timeout=1)
         self._task = None
 
     async def _run(self) -> None:
         while not self._over.is_set():
+            more = False
             try:
-                due = await self._store.take_due(BATCH)
-                await asyncio.gather(*(self._settle(code) for code in due))
+                free = AT_ONCE - len(self._settling)
+                due = await self._store.take_due(free) if free else []
+                for code in due:
+                    self._begin(code)
+                more = len(due) == free
                 self._metrics.rooms_counted(await self._store.count())
             except StoreAway:
-                due = []
+                pass
             except Exception:
                 self._log.exception("the clock stumbled")
-                due = []
-            if len(due) < BATCH:
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(PERIOD):
-                        await self._over.wait()
+            if more:  # may be due: as soon as there is room
+                if self._settling:
+                    await asyncio.wait(self._settling.values(), timeout=PERIOD, return_when=asyncio.FIRST_COMPLETED)
+                continue
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(PERIOD):
+                    await self._over.wait()
+
+    def _begin(self, code: str) -> None:
+        if code in self._settling:  # for longer than the store's lease: due again already
+            return
+        task = self._settling[code] = asyncio.create_task(self._settle(code), name=f"rooms:settle:{code}")
+        task.add_done_callback(lambda _: self._settling.pop(code, None))
 
     async def _settle(self, code: str) -> None:
         try:
@@ -68,3 +86,5 @@ class Clock:
             return
         except BadRoom as error:
             self._log.error("a room can't be read", room=code, why=str(error))
+        except Exception:
+            self._log.exception("a room could not be settled", room=code)
