@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import grpc
 import pytest
+
 from generated.snatch.engine.v1 import engine_pb2 as pb
 from generated.snatch.engine.v1.engine_pb2_grpc import EngineServiceStub
-
 from servicekit import rpc
 from services.engine import callers
 from tests.servers import NatsServer
