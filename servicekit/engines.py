@@ -20,6 +20,7 @@ from servicekit.engine_commands import Counts, EngineCommands, Talker
 from servicekit.engine_link import Links
 from servicekit.placement import Placement
 from wire import subjects
+from wire.news import CallerBeat
 
 BEAT = 1.0
 """Seconds between beats of a process that has players attached."""
@@ -135,6 +136,6 @@ class Engines:
         if not self._nc.is_connected:
             return
         try:
-            await self._nc.publish(subjects.CALLERS_BEAT, msgspec.json.encode({"caller": self.caller, "gone": gone}))
+            await self._nc.publish(subjects.CALLERS_BEAT, msgspec.json.encode(CallerBeat(self.caller, gone)))
         except nats.errors.Error:
             return

@@ -20,18 +20,10 @@ from nats.aio.subscription import Subscription
 from servicekit import logs
 from servicekit.bus import Bus
 from wire import subjects
+from wire.news import Entry
 from wire.places import PARTITIONS
 
 READ_TIMEOUT = 1.0
-
-
-class Entry(msgspec.Struct, frozen=True):
-    """`p.<partition>` in the bucket; other fields are the engines' own affair."""
-
-    owner: str
-    addr: str
-    epoch: int
-    state: str
 
 
 class Owner(msgspec.Struct, frozen=True):

@@ -13,6 +13,7 @@ from servicekit import bus, logs
 from servicekit.engines import Engines
 from servicekit.feed import Feeds
 from wire import subjects
+from wire.news import WorkerBeat
 
 from .metrics import BotsMetrics
 from .seats import Seats
@@ -82,7 +83,7 @@ class Bots:
     async def _say(self, gone: bool) -> None:
         if self._nc is None or self._nc.is_closed:
             return
-        beat = {"worker": self.worker, "gone": gone}
+        beat = WorkerBeat(self.worker, gone)
         try:
             await self._nc.publish(subjects.BOTS_BEAT, msgspec.json.encode(beat))
         except nats.errors.Error as error:

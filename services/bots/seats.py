@@ -18,6 +18,7 @@ from servicekit.engines import EngineAway, EngineRefusal
 from servicekit.feed import Feeds
 from servicekit.seat import SeatSession
 from wire import subjects
+from wire.news import BotWanted
 
 from .agenda import Agenda, Looker
 from .driver import Driver
@@ -27,18 +28,6 @@ from .reading import reader
 
 FRESH = 2.0
 """Seconds in which a seat taken just now is not taken again: what wants it was said before."""
-
-
-class Wanted(msgspec.Struct):
-    """An engine's words on `bots.wanted`."""
-
-    room: str
-    table: str
-    seat: int
-    player: str
-    level: str
-    game: str
-    epoch: int = 0
 
 
 class _Driven:
@@ -107,7 +96,7 @@ class Seats:
 
     async def _on_wanted(self, message: Msg) -> None:
         try:
-            wanted = msgspec.json.decode(message.data, type=Wanted)
+            wanted = msgspec.json.decode(message.data, type=BotWanted)
             playable(wanted.game, wanted.level)
         except (msgspec.MsgspecError, KeyError) as error:
             self._metrics.seat_wanted("unknown")
@@ -129,7 +118,7 @@ class Seats:
         self._taking.pop(key, None)
         self._count()
 
-    async def _take(self, key: tuple[str, int], wanted: Wanted) -> None:
+    async def _take(self, key: tuple[str, int], wanted: BotWanted) -> None:
         old = self._driven.get(key)
         if old is not None:
             # Its engine doesn't know of it: beats got lost, or the table is another.

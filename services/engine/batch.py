@@ -17,6 +17,7 @@ from services.engine.items import Call, CallRefused, CommandItem, DealItem, Drop
 from services.engine.ledger import Ledger
 from services.engine.sitting import Sitting
 from services.engine.table import Member, Table
+from wire.news import TableNews
 
 
 class Batch:
@@ -30,7 +31,7 @@ class Batch:
         self.afterwards: list[Callable[[], None]] = []
         self.views = False
         self.outgoing: list[frames.Outgoing] = []
-        self.news: list[dict[str, Any]] = []
+        self.news: list[TableNews] = []
         self.faults: list[BaseException] = []
         self.refused: list[str] = []
         self.moves = 0
@@ -76,7 +77,7 @@ class Batch:
             self.refused += told.refused
             self.moves += told.moves
             if sitting.table.state.phase == "closed":
-                why = next((n["why"] for n in sitting.news if n["what"] == "closed"), "")
+                why = next((n.why for n in sitting.news if n.what == "closed"), "")
                 self.ledger.close(name, why)
             elif (room := self.ledger.rooms.get(name)) is not None:
                 room.changed()

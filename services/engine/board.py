@@ -14,9 +14,10 @@ from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 
 from servicekit.bus import Bus
-from services.engine.claims import Entry, Placed
+from services.engine.claims import Placed
 from services.engine.stream import Message, Stream, StreamAway
 from wire import subjects
+from wire.news import Entry
 from wire.places import PARTITION_HASH, PARTITIONS
 
 KV = f"$KV.{subjects.OWN_BUCKET}."

@@ -14,26 +14,10 @@ from services.engine.metrics import EngineMetrics
 from services.engine.owner import Owner
 from services.engine.table import Member, Table
 from wire import subjects
+from wire.news import BotWanted, WorkerBeat
 
 SILENT = 1.5
 AGAIN = 1.0
-
-
-class Beat(msgspec.Struct):
-    worker: str
-    gone: bool = False
-
-
-class Wanted(msgspec.Struct):
-    """What a worker needs to attach."""
-
-    room: str
-    table: str
-    seat: int
-    player: str
-    level: str
-    game: str
-    epoch: int
 
 
 class _Room:
@@ -93,7 +77,7 @@ class BotSeats:
 
     async def _offer(self, room: _Room, m: Member) -> None:
         s = room.table.state
-        wanted = Wanted(s.room, s.table, m.seat, m.player, m.bot or "", s.game, room.owner.partition.epoch)
+        wanted = BotWanted(s.room, s.table, m.seat, m.player, m.bot or "", s.game, room.owner.partition.epoch)
         try:
             await self._bus.publish(subjects.BOTS_WANTED, msgspec.json.encode(wanted))
         except nats.errors.Error:
@@ -102,7 +86,7 @@ class BotSeats:
 
     async def _beat(self, message: Msg) -> None:
         try:
-            beat = msgspec.json.decode(message.data, type=Beat)
+            beat = msgspec.json.decode(message.data, type=WorkerBeat)
         except msgspec.DecodeError:
             return
         now = asyncio.get_running_loop().time()

@@ -16,15 +16,11 @@ from servicekit.bus import Bus
 from services.engine.items import DropItem
 from services.engine.owner import Owner
 from wire import subjects
+from wire.news import CallerBeat
 
 SILENT = 5.0
 _COUNTED_AT_MOST = 1.0
 """Of the time between two looks: an engine that slept has heard nobody meanwhile."""
-
-
-class Beat(msgspec.Struct):
-    caller: str
-    gone: bool = False
 
 
 class Callers:
@@ -67,7 +63,7 @@ class Callers:
 
     async def _hear(self, message: Msg) -> None:
         try:
-            beat = msgspec.json.decode(message.data, type=Beat)
+            beat = msgspec.json.decode(message.data, type=CallerBeat)
         except msgspec.DecodeError:
             return
         if beat.caller in self._silence:

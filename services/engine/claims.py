@@ -10,23 +10,12 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-import msgspec
-
+from wire.news import Entry
 from wire.places import PARTITIONS
 
 PER_RANK = 0.2
 OFFER_STALE = 0.5
 STABLE = 5.0
-
-
-class Entry(msgspec.Struct, frozen=True):
-    """A partition's placement.  `owner` empty: offered to whoever comes."""
-
-    owner: str
-    addr: str
-    epoch: int
-    state: str
-    """`opening`, `open`, or `offer` (to `owner`, which does not serve yet)."""
 
 
 class Placed(NamedTuple):

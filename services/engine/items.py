@@ -27,10 +27,10 @@ class Replies(Protocol):
 
 
 class CommandItem:
-    __slots__ = ("at", "command", "replies")
+    __slots__ = ("command", "replies")
 
-    def __init__(self, command: pb.Command, replies: Replies, at: float) -> None:
-        self.command, self.replies, self.at = command, replies, at
+    def __init__(self, command: pb.Command, replies: Replies) -> None:
+        self.command, self.replies = command, replies
 
     def fail(self) -> None:
         self.reply(pb.REPLY_KIND_NOT_OWNER)

@@ -15,7 +15,7 @@ import nats.errors
 from servicekit import logs
 from services.engine import records as r
 from services.engine.batch import Batch
-from services.engine.claims import Entry, Placed
+from services.engine.claims import Placed
 from services.engine.floor import Floor
 from services.engine.items import Item
 from services.engine.ledger import Inconsistent, Ledger
@@ -23,6 +23,7 @@ from services.engine.log import Trimmed
 from services.engine.partition import Partition, Phase, Verdict
 from services.engine.stream import StreamAway
 from wire import subjects
+from wire.news import Entry, TableNews
 
 MAX_ITEMS = 256
 MAX_QUEUED = 8192
@@ -173,7 +174,7 @@ class Owner:
         for table in [room.table for room in self.ledger.rooms.values()]:
             floor.opened(self, table)
         for room, closed in self.ledger.closed.items():
-            news = {"room": room, "table": closed.table, "what": "closed", "player": closed.host, "why": closed.why}
+            news = TableNews(room, closed.table, "closed", closed.host, closed.why)
             await floor.bus.publish(subjects.TABLE_NEWS, msgspec.json.encode(news))
         return True
 

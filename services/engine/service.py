@@ -14,6 +14,7 @@ from servicekit import logs, rpc
 from services.engine.hall import Hall
 from services.engine.items import Call, CallRefused, CommandItem, NotOwner
 from services.engine.metrics import EngineMetrics
+from services.engine.owner import Owner
 from wire.places import partition_of
 
 CALL_WITHIN = 5.0
@@ -73,18 +74,23 @@ class EngineService(EngineServiceServicer):
         return answer
 
     async def Tables(self, request: pb.TablesRequest, context: Context) -> pb.TablesResponse:  # noqa: N802
-        loop = asyncio.get_running_loop()
         found: list[pb.TableSummary] = []
-        for owner in self._hall.owners():
-            if not owner.ledger.rooms:
-                continue
-            call = Call(request, loop.create_future())
-            owner.submit(call)
-            try:
-                found += await asyncio.wait_for(call.future, CALL_WITHIN)
-            except (NotOwner, TimeoutError):
-                continue
+        for tables in await asyncio.gather(*(self._tables_of(o, request) for o in self._hall.owners())):
+            found += tables
         return pb.TablesResponse(tables=found)
+
+    async def _tables_of(self, owner: Owner, request: pb.TablesRequest) -> list[pb.TableSummary]:
+        """Nothing of a partition that doesn't answer: it must not hide the others."""
+        if not owner.ledger.rooms:
+            return []
+        call = Call(request, asyncio.get_running_loop().create_future())
+        owner.submit(call)
+        try:
+            async with asyncio.timeout(CALL_WITHIN):
+                tables: list[pb.TableSummary] = await call.future
+                return tables
+        except (NotOwner, TimeoutError):
+            return []
 
     async def Commands(  # noqa: N802
         self, requests: AsyncIterator[pb.CommandsRequest], context: Context
@@ -98,12 +104,10 @@ class EngineService(EngineServiceServicer):
             reader.cancel()
 
     async def _read(self, requests: AsyncIterator[pb.CommandsRequest], stream: CommandStream) -> None:
-        loop = asyncio.get_running_loop()
         try:
             async for request in requests:
-                at = loop.time()
                 for command in request.commands:
-                    item = CommandItem(command, stream, at)
+                    item = CommandItem(command, stream)
                     owner = self._hall.owner_of(command.room)
                     if owner is None:
                         item.fail()

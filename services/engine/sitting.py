@@ -14,6 +14,7 @@ import msgspec
 from services.engine import records as r
 from services.engine.table import Member, Table
 from wire import client_out as out
+from wire.news import TableNews
 
 _FOLLOW_LIMIT = 100
 """`Game.follow` ends by itself; a game that doesn't must not hold up its neighbours."""
@@ -47,7 +48,7 @@ class Sitting:
     def __init__(self, table: Table, now: int) -> None:
         self.table, self.now = table, now
         self.steps: list[Step] = []
-        self.news: list[dict[str, Any]] = []
+        self.news: list[TableNews] = []
         self.faults: list[BaseException] = []
 
     def begin(self, seat: int | None = None, id: int | None = None) -> Step:
@@ -89,9 +90,10 @@ class Sitting:
                 self.play(event)
         raise RuntimeError(f"{table.state.game}: follow never ends")
 
-    def tell(self, what: str, **more: Any) -> None:
+    def tell(self, what: str, player: str, why: str = "") -> None:
+        """Tell rooms, once the record is committed."""
         s = self.table.state
-        self.news.append({"room": s.room, "table": s.table, "what": what, **more})
+        self.news.append(TableNews(s.room, s.table, what, player, why))
 
 
 def member_view(m: Member) -> out.Member:

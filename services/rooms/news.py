@@ -17,6 +17,7 @@ from nats.aio.subscription import Subscription
 
 from servicekit import logs
 from wire import subjects
+from wire.news import TableNews
 
 from .changes import Busy
 from .lobbies import Lobbies
@@ -26,16 +27,6 @@ from .store import StoreAway
 
 MAX_KEPT = 10_000
 RETRY = 0.25
-
-
-class TableNews(msgspec.Struct):
-    """`what`: `closed` (with the host there is now), `left`, `back`, or `host`, each with its player."""
-
-    room: str
-    table: str
-    what: str
-    player: str = ""
-    why: str = ""
 
 
 class News:

@@ -70,7 +70,7 @@ class Phone:
         body = m if isinstance(m, bytes) else json.dumps({"t": "move", "id": id, "basis": basis, "m": m}).encode()
         kind = pb.COMMAND_KIND_MOVE
         command = pb.Command(room=ROOM, seat=self.seat, session=self.session, id=id, body=body, kind=kind)
-        return CommandItem(command, self, 0.0)
+        return CommandItem(command, self)
 
     def move(self, t: str, **more: Any) -> str | None:
         """Make a move; the code of its refusal, if it was refused."""
@@ -80,7 +80,7 @@ class Phone:
 
     def gone(self) -> CommandItem:
         kind = pb.COMMAND_KIND_DETACH
-        return CommandItem(pb.Command(room=ROOM, seat=self.seat, session=self.session, kind=kind), self, 0.0)
+        return CommandItem(pb.Command(room=ROOM, seat=self.seat, session=self.session, kind=kind), self)
 
     def drop(self) -> None:
         """The socket closes."""
@@ -147,7 +147,7 @@ class Play:
             self.same()
         for after in batch.afterwards:
             after()
-        self.news += batch.news
+        self.news += msgspec.to_builtins(batch.news)
         self.faults += batch.faults
         for outgoing in batch.outgoing:
             self._hear(outgoing.subject, outgoing.data)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from services.engine.claims import Claims, Entry, Placed, ranking, to_hand_over
+from services.engine.claims import Claims, Placed, ranking, to_hand_over
 from services.engine.lease import DEAD_AFTER, RENEW, Silence
+from wire.news import Entry
 from wire.places import PARTITIONS
 
 

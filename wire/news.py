@@ -1,0 +1,57 @@
+"""What services tell each other over NATS, as JSON: one struct for each subject, and the placement's entry.
+
+Readers pass over fields they don't know; a new field gets a default.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class TableNews(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`news.table`, from an engine to rooms.
+
+    `what`: `closed` (with the host there is now), `left`, `back`, or `host`, each with its player.
+    """
+
+    room: str
+    table: str
+    what: str
+    player: str = ""
+    why: str = ""
+
+
+class CallerBeat(msgspec.Struct, frozen=True):
+    """`callers.beat`: this process has players attached; `gone`: it ends."""
+
+    caller: str
+    gone: bool = False
+
+
+class BotWanted(msgspec.Struct, frozen=True):
+    """`bots.wanted`: what a worker needs to attach to a seat that has no driver."""
+
+    room: str
+    table: str
+    seat: int
+    player: str
+    level: str
+    game: str
+    epoch: int = 0
+
+
+class WorkerBeat(msgspec.Struct, frozen=True):
+    """`bots.beat`: this worker drives its seats; `gone`: it ends."""
+
+    worker: str
+    gone: bool = False
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A partition's placement, `p.<partition>` in the bucket.  `owner` empty: offered to whoever comes."""
+
+    owner: str
+    addr: str
+    epoch: int
+    state: str
+    """`opening`, `open`, or `offer` (to `owner`, which does not serve yet)."""
