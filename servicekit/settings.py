@@ -20,7 +20,6 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("NATS_URL", "nats_url"),
         description="NATS_URL: the NATS servers, comma-separated.",
     )
-    secret: str = Field("", description="Signs players' tokens. The same for all gateways and rooms.", min_length=0)
     ops_host: str = Field("127.0.0.1", description="Where /healthz, /readyz and /metrics listen.")
     ops_port: int = Field(0, ge=0, le=65535, description="Their port; 0 takes a free one.")
     log_format: Literal["auto", "json", "text"] = Field("auto", description="auto: text on a terminal, else JSON.")

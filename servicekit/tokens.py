@@ -8,9 +8,23 @@ from __future__ import annotations
 
 import msgspec
 from itsdangerous import BadData, URLSafeSerializer
+from pydantic import AliasChoices, Field
+
+from servicekit.settings import Settings
 
 MAX_LENGTH = 512
 """Longer ones are refused unread."""
+
+
+class TokenSettings(Settings):
+    """Of a service that signs or reads tokens; the others are not told the secret."""
+
+    secret: str = Field(
+        min_length=16,
+        validation_alias=AliasChoices("SNATCH_SECRET", "secret"),
+        repr=False,
+        description="Signs players' tokens: at least 16 characters, the same for all gateways and rooms.",
+    )
 
 
 class BadToken(Exception):

@@ -31,9 +31,6 @@ STACK = [
 ]
 
 
-ALL = Settings.model_fields
-
-
 def settings_of(kind: str) -> list[type[Settings]]:
     """The settings classes of a service: its own, and those of its tools."""
     module = importlib.import_module(f"services.{kind}.settings")
@@ -72,13 +69,10 @@ def rows() -> Iterator[tuple[str, str, str, str]]:
     found: dict[str, dict[str, list[str]]] = {}
     defaults: dict[str, str] = {}
     every = [(kind, c) for kind in KINDS for c in settings_of(kind)]
-    redefined = {n for _, c in every for n, f in c.model_fields.items() if n in ALL and not _inherited(n, f)}
     for kind, settings in every:
         prefix = str(settings.model_config.get("env_prefix", ""))
         reader = "set-up" if settings.__name__.startswith("Setup") else kind
         for name, field in settings.model_fields.items():
-            if name in redefined and _inherited(name, field):
-                continue  # only those who say more of it read it
             key = variable(name, field, prefix)
             defaults[key] = default(field)
             what = (field.description or "") + kind_of_value(field)
@@ -88,10 +82,6 @@ def rows() -> Iterator[tuple[str, str, str, str]]:
         names = "all" if set(KINDS) <= set(who) else ", ".join(who)
         yield key, names, defaults[key], " · ".join(words)
     yield from STACK
-
-
-def _inherited(name: str, field: FieldInfo) -> bool:
-    return name in ALL and field.description == ALL[name].description
 
 
 def markdown() -> str:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from pydantic import AliasChoices, Field
+from pydantic import Field
 
+from servicekit.tokens import TokenSettings
 from servicekit.web import WebSettings
 
 
-class GatewaySettings(WebSettings):
-    secret: str = Field(
-        min_length=16,
-        validation_alias=AliasChoices("SNATCH_SECRET", "secret"),
-        description="Signs players' tokens: at least 16 characters, the same for all gateways and rooms.",
-    )
+class GatewaySettings(WebSettings, TokenSettings):
     port: int = Field(8080, ge=0, le=65535, description="The players' port; 0 takes a free one.")
     create_per_minute: float = Field(120, ge=0, description="Rooms that one address may host a minute; 0: any.")
     join_per_minute: float = Field(600, ge=0, description="Joins of one address a minute; 0: any.")

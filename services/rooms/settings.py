@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from pydantic import AliasChoices, Field
 
-from servicekit.settings import Settings
+from servicekit.tokens import TokenSettings
 
 from .room import Times
 
 
-class RoomsSettings(Settings):
-    secret: str = Field(
-        min_length=16,
-        validation_alias=AliasChoices("SNATCH_SECRET", "secret"),
-        description="Signs players' tokens: at least 16 characters, the same for all gateways and rooms.",
-    )
+class RoomsSettings(TokenSettings):
     redis_url: str = Field(
         "redis://127.0.0.1:6379/0",
         validation_alias=AliasChoices("REDIS_URL", "redis_url"),
