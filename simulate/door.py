@@ -84,22 +84,22 @@ class Door:
         return str(said.get("watch_url") or self.url).removesuffix("/watch")
 
     async def _enter(self, path: str, name: str, request: str) -> Ticket:
-        pause = 0.1
-        why = ""
-        async with asyncio.timeout(PATIENCE):
-            while True:
-                try:
-                    answer = await self._http.post(path, json={"name": name, "request_id": request})
-                    if answer.status_code == 200:
-                        said = answer.json()
-                        return Ticket(said["room"], said["player"], said["token"])
-                    why = f"{answer.status_code} {answer.text[:200]}"
-                    if answer.status_code not in (429, 502, 503, 504):
-                        raise Closed(f"{path}: {why}")
-                except httpx.TransportError as error:
-                    why = repr(error)
-                try:
+        pause, why = 0.1, ""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                while True:
+                    try:
+                        answer = await self._http.post(path, json={"name": name, "request_id": request})
+                    except httpx.TransportError as error:
+                        why = repr(error)
+                    else:
+                        if answer.status_code == 200:
+                            said = answer.json()
+                            return Ticket(said["room"], said["player"], said["token"])
+                        why = f"{answer.status_code} {answer.text[:200]}"
+                        if answer.status_code not in (429, 502, 503, 504):
+                            raise Closed(f"{path}: {why}")
                     await asyncio.sleep(pause)
-                except asyncio.CancelledError:
-                    raise Closed(f"{path}: {why}, for {PATIENCE:.0f} s") from None
-                pause = min(2.0, pause * 2)
+                    pause = min(2.0, pause * 2)
+        except TimeoutError:
+            raise Closed(f"{path}: {why}, for {PATIENCE:.0f} s") from None
