@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ def venv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_step_is_done_once_for_each_key_and_again_when_forced(venv: Path) -> None:
     done: list[str] = []
     for key in ("a", "a", "b"):
-        steps.step("doing it", "it", key, lambda key=key: done.append(key))  # type: ignore[misc]
+        steps.step("doing it", "it", key, partial(done.append, key))
     assert done == ["a", "b"]
     assert steps.step("doing it", "it", "b", lambda: done.append("forced"), force=True)
     assert done == ["a", "b", "forced"]

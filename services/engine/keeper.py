@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 import nats.errors
+from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 
 from servicekit import logs
@@ -167,8 +168,8 @@ class Keeper:
         finally:
             self._probing.discard(peer)
 
-    async def _answer(self, message: object) -> None:
-        await message.respond(b"")  # type: ignore[attr-defined]
+    async def _answer(self, message: Msg) -> None:
+        await message.respond(b"")
 
     def _note_set(self) -> None:
         alive = self.silence.alive()

@@ -4,21 +4,37 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from typing import Protocol
 
 from services.engine import records as r
 from services.engine.ledger import Inconsistent
 from services.engine.partition import EMPTY, Last, Partition, Slot, Verdict, epoch_of
-from services.engine.stream import EXPECTED, SLOT_ID, Stream, StreamAway
+from services.engine.stream import EXPECTED, SLOT_ID, Message, StreamAway
 from wire import subjects
 
 BACKOFF = (0.005, 0.01, 0.02, 0.05, 0.1)
 """Seconds between tries of the same bytes; the last one repeats."""
 
 
+class LogStream(Protocol):
+    """What a log needs of its stream (see `stream.Stream`).
+
+    `append` and `last` must speak to the leader; `read` may be behind, but never out of order.
+    """
+
+    async def append(self, subject: str, body: bytes, expected: int, id: str = "") -> int | None: ...
+
+    async def last(self, subject: str) -> Message | None: ...
+
+    async def read(self, subject: str, sequence: int) -> list[Message]: ...
+
+    async def purge_below(self, subject: str, sequence: int) -> bool: ...
+
+
 class Log:
     """All partitions' logs.  `doubted` hears of each append that was not plainly acknowledged."""
 
-    def __init__(self, stream: Stream, doubted: Callable[[Verdict], None]) -> None:
+    def __init__(self, stream: LogStream, doubted: Callable[[Verdict], None]) -> None:
         self._stream = stream
         self._doubted = doubted
 

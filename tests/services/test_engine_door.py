@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import grpc
 import pytest
+from nats.aio.msg import Msg
 
 from generated.snatch.engine.v1 import engine_pb2 as pb
 from generated.snatch.engine.v1.engine_pb2_grpc import EngineServiceStub
@@ -57,8 +58,20 @@ async def unharmed(ann: Driver) -> None:
 
 def move(ann: Driver, body: bytes, id: int = 1, **more: int) -> pb.Command:
     kind = pb.COMMAND_KIND_MOVE
-    fields = {"room": ROOM, "seat": ann.seat, "session": ann.session, "id": id, "body": body, "kind": kind, **more}
-    return pb.Command(**fields)  # type: ignore[arg-type]
+    fields: dict[str, Any] = {"seat": ann.seat, "session": ann.session, "id": id, "body": body, "kind": kind}
+    return pb.Command(room=ROOM, **(fields | more))
+
+
+async def listen(stack: EngineStack, subject: str) -> asyncio.Queue[dict[str, Any]]:
+    """What is said on a subject from now on."""
+    said: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+
+    async def hear(message: Msg) -> None:
+        await said.put(json.loads(message.data))
+
+    await stack.nc.subscribe(subject, cb=hear)
+    await stack.nc.flush()
+    return said
 
 
 OPEN = bots_table(ROOM)
@@ -246,13 +259,7 @@ async def test_bytes_that_are_no_protobuf_are_refused(stack: EngineStack, ann: D
 async def test_a_bot_seat_is_offered_until_a_worker_takes_it_and_again_when_that_is_gone(
     stack: EngineStack, stub: EngineServiceAsyncStub
 ) -> None:
-    wanted: asyncio.Queue[dict[str, object]] = asyncio.Queue()
-
-    async def hear(message: object) -> None:
-        await wanted.put(json.loads(message.data))  # type: ignore[attr-defined]
-
-    await stack.nc.subscribe(subjects.BOTS_WANTED, cb=hear)
-    await stack.nc.flush()
+    wanted = await listen(stack, subjects.BOTS_WANTED)
     await stub.Open(bots_table(ROOM))
     async with asyncio.timeout(10):
         offer = await wanted.get()
@@ -277,15 +284,10 @@ async def test_a_bot_seat_is_offered_until_a_worker_takes_it_and_again_when_that
 
 
 async def test_a_silent_worker_s_seat_is_offered_again(stack: EngineStack, stub: EngineServiceAsyncStub) -> None:
-    offers: asyncio.Queue[bytes] = asyncio.Queue()
-
-    async def hear(message: object) -> None:
-        await offers.put(message.data)  # type: ignore[attr-defined]
-
     await stub.Open(bots_table(ROOM))
     await stack.nc.publish(subjects.BOTS_BEAT, b'{"worker":"w1"}')
     await stub.Attach(pb.AttachRequest(room=ROOM, table="t1", player="bot", tab=1, worker="w1"))
-    await stack.nc.subscribe(subjects.BOTS_WANTED, cb=hear)
+    offers = await listen(stack, subjects.BOTS_WANTED)
     async with asyncio.timeout(10):
         await offers.get()
 
@@ -306,16 +308,10 @@ async def test_players_of_a_gateway_that_is_silent_are_detached(
 
 
 async def test_closing_by_call_tells_the_table_and_rooms(stack: EngineStack, ann: Driver) -> None:
-    news: asyncio.Queue[bytes] = asyncio.Queue()
-
-    async def hear(message: object) -> None:
-        await news.put(message.data)  # type: ignore[attr-defined]
-
-    await stack.nc.subscribe(subjects.TABLE_NEWS, cb=hear)
-    await stack.nc.flush()
+    news = await listen(stack, subjects.TABLE_NEWS)
     await stack.engines.close_table(pb.CloseRequest(room=ROOM, table="t1", why="expired"))
     await ann.event("closed")
     async with asyncio.timeout(10):
-        told = json.loads(await news.get())
+        told = await news.get()
     assert told == {"room": ROOM, "table": "t1", "what": "closed", "player": "p0", "why": "expired"}
     assert await stack.engines.tables() == []
