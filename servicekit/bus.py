@@ -51,9 +51,13 @@ async def connect(
     """
     log = logs.logger("servicekit.bus")
     nc = Bus()
+    said: set[str] = set()
 
     async def error(e: Exception) -> None:
-        log.warning("nats", error=repr(e))
+        # While it is away it is tried ten times a second: each error is said once.
+        if nc.is_connected or repr(e) not in said:
+            log.warning("nats", error=repr(e))
+        said.add(repr(e))
         if isinstance(e, SlowConsumerError):
             for slow in list(nc.slow_listeners):
                 slow(e.sub)
@@ -67,6 +71,7 @@ async def connect(
             await on_disconnect()
 
     async def reconnected() -> None:
+        said.clear()
         log.info("nats is back")
         for back in list(nc.reconnect_listeners):
             back()

@@ -93,6 +93,7 @@ class RoomFeed:
         if waiting is None:
             waiting = asyncio.create_task(self._run_view(table, self._views.get(table), ask))
             self._next_views[table] = waiting
+            waiting.add_done_callback(_heard)
         return await asyncio.shield(waiting)
 
     async def _run_view(
@@ -106,6 +107,12 @@ class RoomFeed:
         finally:
             if self._views.get(table) is mine:
                 del self._views[table]
+
+
+def _heard(view: asyncio.Task[pb.Snapshot]) -> None:
+    """A View that failed when all who asked for it were gone is nobody's."""
+    if not view.cancelled():
+        view.exception()
 
 
 class Feeds:
