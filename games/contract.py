@@ -79,6 +79,8 @@ class GameSpec(msgspec.Struct, frozen=True):
 
 
 class HasSeq(Protocol):
+    """What every state of a game has."""
+
     seq: int
     """Events evolved since `open`.  A move's basis is a `seq` that its sender had seen."""
 

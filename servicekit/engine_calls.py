@@ -35,6 +35,8 @@ class EngineRefusal(Exception):
 
 
 class EngineCalls:
+    """Asks the owner of a room, whoever that is by now."""
+
     def __init__(self, placement: Placement, links: Links) -> None:
         self._placement = placement
         self._links = links

@@ -69,6 +69,8 @@ class _Detach(msgspec.Struct):
 
 
 class EngineCommands:
+    """All talkers of this process, and the pump that sends again what has no answer."""
+
     def __init__(self, placement: Placement, links: Links) -> None:
         self.counts = Counts()
         self._placement = placement

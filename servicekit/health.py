@@ -25,6 +25,8 @@ def ready_response(missing: str | None) -> JSONResponse:
 
 
 def ops_app(ready: Ready, registry: CollectorRegistry) -> Starlette:
+    """What the operations port serves."""
+
     async def healthz(_: Request) -> Response:
         return JSONResponse({"alive": True})
 

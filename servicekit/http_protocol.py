@@ -13,6 +13,8 @@ MAX_HEAD = 16 * 1024
 
 
 class HttpProtocol(H11Protocol):
+    """Cuts off a connection whose headers take too long, however slowly they drip."""
+
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

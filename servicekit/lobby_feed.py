@@ -26,6 +26,8 @@ PENDING_MESSAGES = 1024
 
 
 class LobbyListener(Protocol):
+    """Who shows a lobby."""
+
     def on_lobby(self, lobby: Lobby, body: bytes) -> None:
         """A newer lobby.  Must not wait."""
         ...

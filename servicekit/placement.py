@@ -27,6 +27,8 @@ READ_TIMEOUT = 1.0
 
 
 class Owner(msgspec.Struct, frozen=True):
+    """Who has a partition, as last heard; `open`: it serves."""
+
     engine: str
     addr: str
     epoch: int

@@ -26,6 +26,8 @@ from servicekit.settings import Settings
 
 
 class Service(Protocol):
+    """What `run` runs; its metrics are in `registry`."""
+
     registry: CollectorRegistry
 
     async def start(self) -> None: ...

@@ -35,6 +35,8 @@ EXPECT_PAUSE = 0.1
 
 
 class Sent(Enum):
+    """What became of a move that was given to a session."""
+
     TAKEN = "taken"
     """On its way, or there already."""
     GAP = "gap"

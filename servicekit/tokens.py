@@ -32,6 +32,8 @@ class BadToken(Exception):
 
 
 class Claims(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a token says."""
+
     room: str = msgspec.field(name="r")
     birth: str = msgspec.field(name="b")
     player: str = msgspec.field(name="p")

@@ -26,6 +26,8 @@ class Closed(Exception):
 
 
 class Ticket(NamedTuple):
+    """What host and join give a player."""
+
     room: str
     player: str
     token: str

@@ -12,6 +12,8 @@ AT_ONCE = 32
 
 
 class Looker(Protocol):
+    """Who is on the agenda."""
+
     def look(self, late: float) -> None:
         """Its time has come, `late` seconds ago.  Never waits."""
         ...

@@ -73,6 +73,7 @@ def viewer(request: pb.ViewRequest, table: Table) -> Member | None:
 
 
 def snapshot(table: Table, member: Member | None, epoch: int, now: int) -> pb.Snapshot:
+    """A member's whole screen, or the TV's, and the frames that it follows."""
     return pb.Snapshot(
         epoch=epoch,
         table_number=table.state.frames,
@@ -83,6 +84,7 @@ def snapshot(table: Table, member: Member | None, epoch: int, now: int) -> pb.Sn
 
 
 def summary(table: Table) -> pb.TableSummary:
+    """A table in a list of tables."""
     s = table.state
     return pb.TableSummary(
         room=s.room,

@@ -19,6 +19,8 @@ STABLE = 5.0
 
 
 class Placed(NamedTuple):
+    """A placement, and the bucket's revision to change it from."""
+
     entry: Entry
     revision: int
 

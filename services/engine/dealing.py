@@ -59,6 +59,7 @@ def compute(game: str, seats: tuple[int, ...], options: str, seed: int) -> bytes
 
 
 def make(game: AnyGame, seats: tuple[int, ...], options: str, seed: int) -> bytes:
+    """One checked deal as the event's bytes; the same seed, the same deal."""
     chosen: Any = msgspec.json.decode(options, type=game.spec.options_type)
     return msgspec.msgpack.encode(game.deal(seats, chosen, Random(seed)))
 

@@ -21,6 +21,8 @@ _encoder = msgspec.json.Encoder()
 
 
 class Outgoing(NamedTuple):
+    """A frame to publish once its record is committed."""
+
     subject: str
     data: bytes
 
@@ -133,6 +135,7 @@ def answer_body(id: int, no: r.Refused | None) -> bytes:
 
 
 def error_body(code: str, text: str, id: int) -> bytes:
+    """What a client is told of a move that was not understood."""
     return _encoder.encode(out.Error(code, text, None, id))
 
 

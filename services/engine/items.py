@@ -27,6 +27,8 @@ class Replies(Protocol):
 
 
 class CommandItem:
+    """A command of a caller's stream."""
+
     __slots__ = ("command", "replies")
 
     def __init__(self, command: pb.Command, replies: Replies) -> None:

@@ -19,6 +19,8 @@ from typing import NamedTuple
 
 
 class Phase(enum.Enum):
+    """Where a partition is in its life: see the picture above."""
+
     NONE = "none"
     CLAIMING = "claiming"
     FENCING = "fencing"
@@ -49,6 +51,8 @@ EMPTY = Last(0, "", 0)
 
 
 class Verdict(enum.Enum):
+    """What came of an append."""
+
     COMMITTED = "committed"
     AGAIN = "again"
     """Send the same bytes again, after a little back-off."""

@@ -237,6 +237,7 @@ _head = msgspec.msgpack.Decoder(list[Any])
 
 
 def encode(record: Record) -> bytes:
+    """A record as the log's bytes; `decode` is its inverse."""
     return _encoder.encode(record)
 
 

@@ -82,6 +82,7 @@ async def _stream(js: Any, config: StreamConfig) -> None:
 
 
 def main() -> int:
+    """0 when the log and the bucket are there, 2 for bad settings, else 1."""
     try:
         settings = SetupSettings()
     except ValidationError as error:

@@ -97,6 +97,7 @@ class Sitting:
 
 
 def member_view(m: Member) -> out.Member:
+    """A member as every screen shows one."""
     level: Any = m.bot
     return out.Member(m.seat, m.player, m.name, m.colour, level, m.playing, m.present, m.gone)
 
@@ -153,6 +154,7 @@ def show(table: Table, event: r.Event, member: Member | None, before: tuple[bool
 
 
 def outcome_view(table: Table) -> out.Outcome:
+    """The end of a game as screens show it; empty before it."""
     outcome = table.outcome()
     if outcome is None:
         return out.Outcome([], [])

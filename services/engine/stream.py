@@ -29,6 +29,8 @@ class StreamAway(Exception):
 
 
 class Message(NamedTuple):
+    """A message of the stream as it lies there."""
+
     sequence: int
     headers: dict[str, str]
     data: bytes

@@ -29,6 +29,8 @@ AnyGame = Game[Any, Any, Any, Any, Any, Any]
 
 
 class Answer(msgspec.Struct, array_like=True):
+    """What a move id was answered: `no` None when it was done."""
+
     id: int
     no: r.Refused | None
 

@@ -25,6 +25,8 @@ class BadMessage(ValueError):
 
 
 class Asked(NamedTuple):
+    """A move that was understood: the table's own, or the game's."""
+
     move: Any
     basis: int
     of_table: bool

@@ -23,6 +23,7 @@ _decoder = msgspec.msgpack.Decoder(_Stored)
 
 
 def dump(table: Table) -> bytes:
+    """A table as bytes; equal tables, equal bytes."""
     cards = table.game.dump(table.cards) if table.cards is not None else None
     return _encoder.encode(_Stored(VERSION, table.state, cards))
 

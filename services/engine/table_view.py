@@ -14,6 +14,7 @@ _encoder = msgspec.json.Encoder()
 
 
 def table_view(table: Table, now: int) -> out.TableView:
+    """The table around the cards, the same for everybody."""
     s = table.state
     phase: Any = s.phase
     left = None

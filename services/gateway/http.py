@@ -54,11 +54,15 @@ T = TypeVar("T")
 
 
 class HostRoom(msgspec.Struct, forbid_unknown_fields=True):
+    """The body of POST /api/rooms."""
+
     name: client_in.Name
     request_id: RequestId
 
 
 class JoinRoom(msgspec.Struct, forbid_unknown_fields=True):
+    """The body of POST /api/rooms/{code}/join."""
+
     request_id: RequestId
     name: Annotated[str, Meta(max_length=64)] = ""
     """May be empty when a token brings its player back."""
@@ -66,6 +70,8 @@ class JoinRoom(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Refused(Exception):
+    """An API call is refused: an error `code`, and the seconds `after` which it may be tried again."""
+
     def __init__(self, code: str, text: str = "", after: float = 0.0) -> None:
         super().__init__(code)
         self.code = code

@@ -15,6 +15,8 @@ from services.gateway.settings import GatewaySettings
 
 @dataclass(frozen=True)
 class Parts:
+    """Shared by all players' sockets of this gateway."""
+
     settings: GatewaySettings
     tokens: Tokens
     rooms: RoomsClient

@@ -44,6 +44,8 @@ class _Hint(msgspec.Struct):
 
 
 class Player:
+    """One socket, from its hello to its end."""
+
     def __init__(self, socket: Socket, parts: Parts) -> None:
         self._socket = socket
         self._parts = parts

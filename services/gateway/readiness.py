@@ -14,6 +14,8 @@ KEPT = 0.5
 
 
 class Readiness:
+    """Looks at NATS, rooms and engines, at most every KEPT seconds."""
+
     def __init__(self, nc: Client, rooms: RoomsClient, engines: Engines) -> None:
         self._nc = nc
         self._rooms = rooms

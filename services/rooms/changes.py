@@ -36,6 +36,8 @@ class Busy(Exception):
 
 
 class Changes:
+    """Reads rooms, and changes them under compare-and-set."""
+
     def __init__(self, store: Store, tables: Tables, publish: Publish, times: Times, metrics: RoomsMetrics) -> None:
         self._store, self._tables, self._publish = store, tables, publish
         self._times, self._metrics = times, metrics

@@ -35,6 +35,8 @@ class Seat(NamedTuple):
 
 
 class Lobbies:
+    """Everything that can be asked of rooms.  Raises LobbyError with the code to answer, StoreAway, Busy, BadRoom."""
+
     def __init__(
         self, store: Store, tokens: Tokens, tables: Tables, publish: Publish, times: Times, metrics: RoomsMetrics
     ) -> None:

@@ -72,6 +72,7 @@ def idle_since(room: Room) -> int | None:
 
 
 def expired(room: Room, now: int, times: Times) -> bool:
+    """Nobody has been here for so long that the room goes."""
     since = idle_since(room)
     return since is not None and now - since >= times.idle
 

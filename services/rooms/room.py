@@ -123,6 +123,7 @@ _encoder = msgspec.json.Encoder()
 
 
 def encode(room: Room) -> bytes:
+    """A room as Redis holds it; `decode` is its inverse."""
     return _encoder.encode(room)
 
 

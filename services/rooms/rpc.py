@@ -41,6 +41,8 @@ T = TypeVar("T")
 
 
 class RoomsServicer(rooms_pb2_grpc.RoomsServiceServicer):
+    """Errors are as the proto says, whatever is sent."""
+
     def __init__(self, lobbies: Lobbies, metrics: RoomsMetrics) -> None:
         self._lobbies, self._metrics = lobbies, metrics
         self._log = logs.logger(__name__)

@@ -80,6 +80,8 @@ Told = Callable[[str | None], None]
 
 
 class Store:
+    """The only place that speaks to Redis.  All its questions raise StoreAway."""
+
     def __init__(self, url: str, times: Times, told: Told, *, patience: float = 1.0, connections: int = 32) -> None:
         """`patience`: seconds in which a question must be answered, getting a connection included."""
         self._times, self._told, self._patience = times, told, patience

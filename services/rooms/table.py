@@ -55,6 +55,7 @@ def opened(room: Room, asked: str, live: str, now: int) -> None:
 
 
 def not_opened(room: Room, asked: str) -> None:
+    """No engine opened it: the lobby is as it was."""
     if room.opening is not None and room.opening.table == asked:
         room.opening = None
 

@@ -47,6 +47,8 @@ class Parts:
 
 
 class Tv:
+    """One socket, from the room it names to its end."""
+
     def __init__(self, socket: Socket, parts: Parts) -> None:
         self._socket = socket
         self._parts = parts
