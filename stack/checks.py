@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,30 +17,34 @@ from stack.steps import ROOT, Failed
 
 @dataclass(frozen=True)
 class Check:
-    """One command.  It is left out when `wants` is not there (a part not laid yet)."""
+    """One command.  It is left out when `wants` is not there (a part not laid yet).
+
+    `beside`: it mostly waits, so it runs beside the others and is shown after them.
+    """
 
     name: str
     command: Sequence[str]
     folder: Path = ROOT
     wants: Path = ROOT
     node: bool = False
+    beside: bool = False
 
 
-def pytest(name: str, *what: str) -> Check:
+def pytest(name: str, *what: str, beside: bool = False) -> Check:
     there = [w for w in what if any((ROOT / w).rglob("test_*.py"))]
     wants = ROOT if there else ROOT / what[0] / "test_"
-    return Check(name, (sys.executable, "-m", "pytest", "-q", *there), wants=wants)
+    return Check(name, (sys.executable, "-m", "pytest", "-q", *there), wants=wants, beside=beside)
 
 
 def tests() -> list[Check]:
-    """From the fastest to the slowest, so that a fault shows early."""
+    """From the fastest to the slowest, so that a fault shows early; the browser's, the slowest, beside them."""
     return [
         pytest("rules", "games", "wire"),
-        pytest("services", "servicekit", "services", "simulate", "stack", "tests/services"),
         pytest("contracts", "tests/contracts"),
         Check("web client", ("npm", "test"), folder=ROOT / "web", wants=ROOT / "web" / "package.json", node=True),
+        pytest("services", "servicekit", "services", "simulate", "stack", "tests/services"),
         pytest("end to end", "tests/e2e"),
-        pytest("browser", "tests/browser"),
+        pytest("browser", "tests/browser", beside=True),
     ]
 
 
@@ -63,28 +68,59 @@ def lint() -> list[Check]:
     ]
 
 
+@dataclass(frozen=True)
+class Ended:
+    """What became of a check; `output` only where it was kept."""
+
+    check: Check
+    code: int
+    seconds: float
+    output: bytes
+
+
 @dataclass
 class Report:
     failed: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
 
+    def add(self, ended: Ended) -> None:
+        sys.stdout.buffer.write(ended.output)
+        sys.stdout.flush()
+        self.lines.append(f"{'✓' if ended.code == 0 else '✗'} {ended.check.name:<12} {ended.seconds:5.0f} s")
+        if ended.code != 0:
+            self.failed.append(ended.check.name)
+
+
+def run(check: Check, env: dict[str, str], *, keep: bool = False) -> Ended:
+    """Run one to its end; `keep` its output instead of showing it as it comes."""
+    began = time.monotonic()
+    done = subprocess.run(
+        check.command,
+        cwd=check.folder,
+        env={**env, **_node(check)},
+        stdout=subprocess.PIPE if keep else None,
+        stderr=subprocess.STDOUT if keep else None,
+    )
+    return Ended(check, done.returncode, time.monotonic() - began, done.stdout or b"")
+
 
 def go(checks: Sequence[Check]) -> Report:
-    """Run all of them, a failed one too does not hold up the rest."""
+    """Run all of them; a failed one does not hold up the rest."""
     report = Report()
     env = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"}
     chromium = setup_browser.find()
     if chromium:
         env["SNATCH_CHROMIUM"] = chromium
-    for check in checks:
-        if not check.wants.exists():
-            continue
-        print(f"── {check.name}", flush=True)
-        began = time.monotonic()
-        code = subprocess.run(check.command, cwd=check.folder, env={**env, **_node(check)}).returncode
-        report.lines.append(f"{'✓' if code == 0 else '✗'} {check.name:<12} {time.monotonic() - began:5.0f} s")
-        if code != 0:
-            report.failed.append(check.name)
+    there = [check for check in checks if check.wants.exists()]
+    with ThreadPoolExecutor() as pool:
+        beside = [(check, pool.submit(run, check, env, keep=True)) for check in there if check.beside]
+        for check in there:
+            if not check.beside:
+                print(f"── {check.name}", flush=True)
+                report.add(run(check, env))
+        for check, ended in beside:
+            print(f"── {check.name}, beside the others", flush=True)
+            report.add(ended.result())
     return report
 
 

@@ -116,3 +116,14 @@ def test_a_failed_check_does_not_hold_up_the_rest_and_fails_the_run(tmp_path: Pa
     assert report.failed == ["bad"]
     assert ran.exists()
     assert len(report.lines) == 2
+
+
+def test_a_check_beside_the_others_is_shown_after_them_and_counts_as_much(
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    first = checks.Check("first", (sys.executable, "-c", "print('one')"))
+    beside = checks.Check("beside", (sys.executable, "-c", "print('two'); raise SystemExit(1)"), beside=True)
+    report = checks.go([beside, first])
+    assert report.failed == ["beside"]
+    shown = capfdbinary.readouterr().out
+    assert shown.index(b"one") < shown.index(b"two")
