@@ -14,8 +14,10 @@ from wire.frames import Beacon, Frame
 
 MAX_HELD = 4096
 """Frames held while a snapshot is on its way; more, and another snapshot is asked for."""
-FIRST_TRY = 1.0
-"""Seconds until “waiting for the table” is said."""
+FIRST_TRY, NEXT_TRY = 1.0, 5.0
+"""Seconds until “waiting for the table” is said, and of each attempt after that."""
+AFTER_FAULT = 1.0
+"""Seconds until a snapshot is asked for again after a fault of our own."""
 
 
 class Reader(Protocol):
@@ -69,7 +71,7 @@ class Audience:
             self._hold(None, frame)
         elif self._follows(frame, self.table_number):
             self.table_number = frame.number
-            self._reader.on_frame(frame)
+            self._show(frame)
 
     def take_seat(self, seat: int, frame: Frame) -> None:
         if seat != self.seat and not self.unseated:
@@ -78,7 +80,7 @@ class Audience:
             self._hold(seat, frame)
         elif self._follows(frame, self.seat_number):
             self.seat_number = frame.number
-            self._reader.on_frame(frame)
+            self._show(frame)
 
     def take_beacon(self, epoch: int, beacon: Beacon) -> None:
         if self._held is not None or epoch < self.epoch:
@@ -106,6 +108,14 @@ class Audience:
             if self._held is not None:
                 self._hold(self.seat if frame.kind == frames.SEAT else None, frame)
         return False
+
+    def _show(self, frame: Frame) -> None:
+        """A reader that stumbles starts anew from a snapshot; the room's other readers never notice."""
+        try:
+            self._reader.on_frame(frame)
+        except Exception:
+            logs.logger(__name__).exception("a reader stumbled over a frame")
+            self.doubt()
 
     def _hold(self, seat: int | None, frame: Frame) -> None:
         assert self._held is not None
@@ -159,20 +169,17 @@ class Audience:
         timeout = FIRST_TRY
         while not self._closed:
             try:
-                snapshot = await self._ask(timeout)
+                self.release(await self._ask(timeout), quiet=quiet)
+                return
             except EngineAway:
                 if not self._told_waiting and not self._closed:
                     self._told_waiting = True
                     self._reader.on_waiting()
-                timeout = 5.0
-                continue
+                timeout = NEXT_TRY
             except EngineRefusal as refusal:
                 if not self._closed:
                     self._reader.on_refused(refusal.detail)
                 return
             except Exception:
-                logs.logger(__name__).exception("a snapshot could not be had")
-                await asyncio.sleep(1.0)
-                continue
-            self.release(snapshot, quiet=quiet)
-            return
+                logs.logger(__name__).exception("a snapshot could not be had, or read")
+                await asyncio.sleep(AFTER_FAULT)

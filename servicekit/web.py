@@ -249,4 +249,5 @@ async def on_http_error(_: Request, error: Exception) -> Response:
 
 
 async def on_crash(_: Request, __: Exception) -> Response:
+    """A fault of ours, in our errors' shape: what it was is for the log alone."""
     return problem("unknown", "that went wrong here", 500)

@@ -124,7 +124,7 @@ async def test_after_nats_was_away_a_phone_has_the_table_right_and_plays_on(new_
             assert (await phone.until("snapshot"))["seq"] == 1
             await phone.move(1)
             await phone.answered(1)
-        assert [id for _, id, _ in table.decided] == [1]
+        assert table.ids == [1]
 
 
 async def test_a_seat_that_was_given_up_while_nats_was_away_is_taken_again(new_nats: New) -> None:
@@ -143,7 +143,7 @@ async def test_a_seat_that_was_given_up_while_nats_was_away_is_taken_again(new_n
             await phone.move(2)
             await phone.answered(2)
             assert "taken_over" not in phone.tags()
-        assert [id for _, id, _ in table.decided] == [1, 2]
+        assert table.ids == [1, 2]
         assert table.seats[0].session == 2
         await s.engine.until(lambda: s.engine.detached)
         assert s.engine.detached == [(ROOM, 0, 2)]
@@ -193,7 +193,7 @@ async def test_while_no_engine_answers_a_phone_waits_and_then_gets_a_snapshot(
             assert await phone.until("snapshot")
             await phone.move(1)
             await phone.answered(1)
-        assert [id for _, id, _ in table.decided] == [1]
+        assert table.ids == [1]
         assert other.epoch == 2
 
 

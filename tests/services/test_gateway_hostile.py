@@ -55,7 +55,7 @@ async def test_hostile_messages_are_errors_and_the_socket_goes_on(new_nats: New)
                     assert (await phone.until("error"))["code"] == "bad_message", message
             await phone.move(1)
             await phone.answered(1)
-        assert [id for _, id, _ in table.decided] == [1]
+        assert table.ids == [1]
 
 
 async def test_an_error_names_the_move_or_request_it_is_about(new_nats: New) -> None:

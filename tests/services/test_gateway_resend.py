@@ -8,14 +8,9 @@ from collections.abc import Callable
 from generated.snatch.engine.v1 import engine_pb2 as pb
 from tests.servers import NatsServer
 from tests.services.stage import ROOM, stage
-from tests.services.twin_engine import TwinTable
 from wire.places import partition_of
 
 New = Callable[[], NatsServer]
-
-
-def ids(table: TwinTable) -> list[int]:
-    return [id for _, id, _ in table.decided]
 
 
 async def test_not_owner_sends_all_that_is_unanswered_to_the_new_owner_in_order(new_nats: New) -> None:
@@ -32,7 +27,7 @@ async def test_not_owner_sends_all_that_is_unanswered_to_the_new_owner_in_order(
             await phone.answered(3)
             await phone.move(4)
             await phone.answered(4)
-        assert ids(table) == [1, 2, 3, 4]
+        assert table.ids == [1, 2, 3, 4]
         assert [c.id for c in other.commands][:3] == [1, 2, 3]
 
 
@@ -49,7 +44,7 @@ async def test_a_broken_stream_is_opened_again_and_nothing_is_lost_or_doubled(ne
             s.engine.deaf = False
             s.engine.break_streams()
             await phone.answered(3)
-        assert ids(table) == [1, 2, 3]
+        assert table.ids == [1, 2, 3]
 
 
 async def test_silence_of_half_a_second_sends_again(new_nats: New) -> None:
@@ -61,7 +56,7 @@ async def test_silence_of_half_a_second_sends_again(new_nats: New) -> None:
             await s.engine.until(lambda: s.engine.heard == 1)
             s.engine.deaf = False
             await phone.answered(1)
-        assert ids(table) == [1]
+        assert table.ids == [1]
         assert s.engine.heard >= 2
 
 
@@ -73,7 +68,7 @@ async def test_an_engine_that_says_expect_is_sent_from_there_on(new_nats: New) -
             for id in (1, 2, 3):
                 await phone.move(id)
             await phone.answered(3)
-        assert ids(table) == [1, 2, 3]
+        assert table.ids == [1, 2, 3]
         assert "expect" not in phone.tags()
 
 
@@ -88,7 +83,7 @@ async def test_an_answer_whose_frame_was_lost_is_in_the_snapshot(new_nats: New) 
             assert (await phone.until("snapshot"))["answered"] == 1
             await phone.move(2)
             await phone.answered(2)
-        assert ids(table) == [1, 2]
+        assert table.ids == [1, 2]
 
 
 async def test_a_move_sent_while_the_owner_is_away_waits_for_the_next(new_nats: New) -> None:
@@ -101,7 +96,7 @@ async def test_a_move_sent_while_the_owner_is_away_waits_for_the_next(new_nats: 
             other = await s.another_engine("e2")
             await other.claim(epoch=2)
             await phone.answered(2)
-        assert ids(table) == [1, 2]
+        assert table.ids == [1, 2]
 
 
 async def test_a_phone_that_comes_while_its_engine_is_away_waits_for_its_seat(new_nats: New) -> None:
@@ -116,7 +111,7 @@ async def test_a_phone_that_comes_while_its_engine_is_away_waits_for_its_seat(ne
             await other.claim(epoch=2)
             await phone.until("snapshot")
             await phone.answered(1)
-        assert ids(table) == [1]
+        assert table.ids == [1]
 
 
 async def test_a_socket_closed_while_its_seat_is_being_taken_gives_it_back(new_nats: New) -> None:

@@ -41,6 +41,11 @@ class TwinTable:
     decided: list[tuple[int, int, bytes]] = field(default_factory=list)
     """(seat, id, message) in the order they were decided."""
 
+    @property
+    def ids(self) -> list[int]:
+        """Of the moves, in the order they were decided."""
+        return [id for _, id, _ in self.decided]
+
 
 class TwinTables:
     """What the log would hold: shared by the engines of a test, so that one can go on where another stopped."""
