@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from servicekit.run import run
-
-from .app import Bots
-from .settings import BotsSettings
+from services.bots.app import Bots
+from services.bots.settings import BotsSettings
 
 if __name__ == "__main__":
     run("bots", BotsSettings, Bots)

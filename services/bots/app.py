@@ -12,12 +12,11 @@ from nats.aio.client import Client
 from servicekit import bus, logs
 from servicekit.engines import Engines
 from servicekit.feed import Feeds
+from services.bots.metrics import BotsMetrics
+from services.bots.seats import Seats
+from services.bots.settings import BotsSettings
 from wire import subjects
 from wire.news import WorkerBeat
-
-from .metrics import BotsMetrics
-from .seats import Seats
-from .settings import BotsSettings
 
 BEAT = 0.5
 """Seconds between beats; engines give a worker's seats away after 1.5 s of silence."""

@@ -16,11 +16,10 @@ import msgspec
 
 from games.contract import Game, Mind
 from servicekit import logs
+from services.bots.agenda import Timer
+from services.bots.metrics import BotsMetrics
+from services.bots.reading import TABLE_EVENTS, Reader
 from wire import client_in, client_out, frames
-
-from .agenda import Timer
-from .metrics import BotsMetrics
-from .reading import TABLE_EVENTS, Reader
 
 _encode = msgspec.json.encode
 

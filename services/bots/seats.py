@@ -17,14 +17,13 @@ from servicekit import logs
 from servicekit.engines import EngineAway, EngineRefusal
 from servicekit.feed import Feeds
 from servicekit.seat import SeatSession
+from services.bots.agenda import Agenda, Looker
+from services.bots.driver import Driver
+from services.bots.metrics import BotsMetrics
+from services.bots.minds import playable
+from services.bots.reading import reader
 from wire import subjects
 from wire.news import BotWanted
-
-from .agenda import Agenda, Looker
-from .driver import Driver
-from .metrics import BotsMetrics
-from .minds import playable
-from .reading import reader
 
 FRESH = 2.0
 """Seconds in which a seat taken just now is not taken again: what wants it was said before."""

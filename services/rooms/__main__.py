@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from servicekit.run import run
-
-from .app import Rooms
-from .settings import RoomsSettings
+from services.rooms.app import Rooms
+from services.rooms.settings import RoomsSettings
 
 if __name__ == "__main__":
     run("rooms", RoomsSettings, Rooms)

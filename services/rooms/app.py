@@ -10,15 +10,14 @@ from generated.snatch.rooms.v1 import rooms_pb2_grpc
 from servicekit import bus, logs, rpc
 from servicekit.engines import Engines
 from servicekit.tokens import Tokens
-
-from .clock import Clock
-from .engine import EngineTables, Tables
-from .lobbies import Lobbies
-from .metrics import RoomsMetrics
-from .news import News
-from .rpc import MAX_MESSAGE, RoomsServicer
-from .settings import RoomsSettings
-from .store import Store
+from services.rooms.clock import Clock
+from services.rooms.engine import EngineTables, Tables
+from services.rooms.lobbies import Lobbies
+from services.rooms.metrics import RoomsMetrics
+from services.rooms.news import News
+from services.rooms.rpc import MAX_MESSAGE, RoomsServicer
+from services.rooms.settings import RoomsSettings
+from services.rooms.store import Store
 
 _STOP_GRACE = 1.0
 

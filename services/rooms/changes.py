@@ -16,13 +16,12 @@ import msgspec
 
 from servicekit import logs
 from servicekit.tokens import Claims
+from services.rooms import presence, table
+from services.rooms.engine import Tables
+from services.rooms.metrics import RoomsMetrics
+from services.rooms.room import LobbyError, Room, Seen, Times, shown
+from services.rooms.store import Store
 from wire import client_out, frames, subjects
-
-from . import presence, table
-from .engine import Tables
-from .metrics import RoomsMetrics
-from .room import LobbyError, Room, Seen, Times, shown
-from .store import Store
 
 TRIES = 64
 

@@ -6,13 +6,12 @@ import asyncio
 import contextlib
 
 from servicekit import logs
-
-from .changes import Busy
-from .engine import EngineAway
-from .lobbies import Lobbies
-from .metrics import RoomsMetrics
-from .room import BadRoom, LobbyError
-from .store import Store, StoreAway
+from services.rooms.changes import Busy
+from services.rooms.engine import EngineAway
+from services.rooms.lobbies import Lobbies
+from services.rooms.metrics import RoomsMetrics
+from services.rooms.room import BadRoom, LobbyError
+from services.rooms.store import Store, StoreAway
 
 PERIOD = 0.25
 """Seconds between looks; what happens in a lobby by itself is late by at most this."""

@@ -10,10 +10,9 @@ import msgspec
 
 from generated.snatch.engine.v1 import engine_pb2 as pb
 from servicekit.engines import EngineAway, EngineRefusal, Engines
+from services.rooms.room import Player
+from services.rooms.table import Live, Seated
 from wire.client_out import TableView
-
-from .room import Player
-from .table import Live, Seated
 
 __all__ = ["EngineAway", "EngineTables", "Refused", "Tables"]
 

@@ -9,15 +9,14 @@ import msgspec
 
 from servicekit import logs
 from servicekit.tokens import BadToken, Claims, Tokens
+from services.rooms import lobby, presence, table
+from services.rooms.changes import TRIES, Busy, Changes, Publish
+from services.rooms.engine import EngineAway, Refused, Tables
+from services.rooms.metrics import RoomsMetrics
+from services.rooms.room import LobbyError, Room, Seen, Times, shown
+from services.rooms.store import Store
 from wire import client_in, client_out
 from wire.places import new_code, tidy_code
-
-from . import lobby, presence, table
-from .changes import TRIES, Busy, Changes, Publish
-from .engine import EngineAway, Refused, Tables
-from .metrics import RoomsMetrics
-from .room import LobbyError, Room, Seen, Times, shown
-from .store import Store
 
 MAX_REQUEST = 64
 MAX_ACT = 4096

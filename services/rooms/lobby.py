@@ -8,13 +8,12 @@ host: the lobby then only lists who is there.
 
 from __future__ import annotations
 
+from services.rooms import presence
+from services.rooms.presence import settle_host
+from services.rooms.room import COLOURS, MAX_BOTS, MAX_PEOPLE, VERSION, LobbyError, Player, Room, Times
 from wire import client_in
 from wire.client_out import Level
 from wire.places import NAME_LENGTH, clean_name
-
-from . import presence
-from .presence import settle_host
-from .room import COLOURS, MAX_BOTS, MAX_PEOPLE, VERSION, LobbyError, Player, Room, Times
 
 MAX_TYPED = 64
 MAX_LEFT = 32

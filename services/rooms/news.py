@@ -16,14 +16,13 @@ from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 
 from servicekit import logs
+from services.rooms.changes import Busy
+from services.rooms.lobbies import Lobbies
+from services.rooms.metrics import RoomsMetrics
+from services.rooms.room import BadRoom, LobbyError
+from services.rooms.store import StoreAway
 from wire import subjects
 from wire.news import TableNews
-
-from .changes import Busy
-from .lobbies import Lobbies
-from .metrics import RoomsMetrics
-from .room import BadRoom, LobbyError
-from .store import StoreAway
 
 MAX_KEPT = 10_000
 RETRY = 0.25

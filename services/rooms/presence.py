@@ -8,7 +8,7 @@ changes until somebody comes.  While a table is live its engine says who is host
 
 from __future__ import annotations
 
-from .room import Player, Room, Times
+from services.rooms.room import Player, Room, Times
 
 MAX_SOCKETS = 8
 

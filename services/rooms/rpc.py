@@ -12,13 +12,12 @@ import msgspec
 from generated.snatch.rooms.v1 import rooms_pb2 as pb
 from generated.snatch.rooms.v1 import rooms_pb2_grpc
 from servicekit import logs
-
-from .changes import Busy
-from .engine import EngineAway
-from .lobbies import Lobbies
-from .metrics import RoomsMetrics
-from .room import BadRoom, LobbyError
-from .store import StoreAway
+from services.rooms.changes import Busy
+from services.rooms.engine import EngineAway
+from services.rooms.lobbies import Lobbies
+from services.rooms.metrics import RoomsMetrics
+from services.rooms.room import BadRoom, LobbyError
+from services.rooms.store import StoreAway
 
 STATUS = {
     "no_room": grpc.StatusCode.NOT_FOUND,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pydantic import AliasChoices, Field
 
 from servicekit.tokens import TokenSettings
-
-from .room import Times
+from services.rooms.room import Times
 
 
 class RoomsSettings(TokenSettings):

@@ -21,7 +21,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 
-from .room import Room, Seen, Times, decode, encode
+from services.rooms.room import Room, Seen, Times, decode, encode
 
 DUE = "rooms:due"
 TTL_SLACK = 120_000

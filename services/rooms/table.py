@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import msgspec
 
+from services.rooms.presence import settle_host
+from services.rooms.room import VERSION, LobbyError, Opening, Player, Room, Times
 from wire.client_out import Level
-
-from .presence import settle_host
-from .room import VERSION, LobbyError, Opening, Player, Room, Times
 
 
 class Seated(msgspec.Struct, frozen=True):
