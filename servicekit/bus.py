@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import nats.errors
 from nats.aio.client import Client
 from nats.aio.subscription import Subscription
 from nats.errors import SlowConsumerError
@@ -25,8 +27,11 @@ class Bus(Client):
         """Told which subscription dropped messages."""
 
     async def close(self) -> None:
-        """Also while NATS is away: what could not be sent is dropped."""
-        if not self.is_connected:
+        """What was published goes out first; while NATS is away it is dropped."""
+        if self.is_connected:
+            with contextlib.suppress(nats.errors.Error):
+                await self.flush(1)
+        else:
             self._pending.clear()
             self._pending_data_size = 0
         try:

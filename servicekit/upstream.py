@@ -43,5 +43,4 @@ class Upstream:
         await self.feeds.stop()
         await self.engines.stop()
         await self.rooms.stop()
-        if not self.nc.is_closed:
-            await self.nc.close()
+        await self.nc.close()

@@ -7,7 +7,6 @@ import secrets
 
 import msgspec
 import nats.errors
-from nats.aio.client import Client
 
 from servicekit import bus, logs
 from servicekit.engines import Engines
@@ -31,7 +30,7 @@ class Bots:
         """Of this very process: one that is started again under its instance's name drives none of its seats."""
         self._metrics = BotsMetrics()
         self.registry = self._metrics.registry
-        self._nc: Client | None = None
+        self._nc: bus.Bus | None = None
         self._engines: Engines | None = None
         self._feeds: Feeds | None = None
         self.seats: Seats | None = None
@@ -62,9 +61,7 @@ class Bots:
             await self._feeds.stop()
         if self._engines is not None:
             await self._engines.stop()
-        if self._nc is not None and not self._nc.is_closed:
-            if self._nc.is_connected:
-                await self._nc.flush(1)
+        if self._nc is not None:
             await self._nc.close()
 
     async def ready(self) -> str | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import grpc
 import nats.errors
-from nats.aio.client import Client
 
 from generated.snatch.rooms.v1 import rooms_pb2_grpc
 from servicekit import bus, logs, rpc
@@ -36,7 +35,7 @@ class Rooms:
         self.registry = self._metrics.registry
         self.port = 0
         """The gRPC port, once started."""
-        self._nc: Client | None = None
+        self._nc: bus.Bus | None = None
         self._engines: Engines | None = None
         self._store: Store | None = None
         self._clock: Clock | None = None
@@ -47,7 +46,9 @@ class Rooms:
 
     async def start(self) -> None:
         settings, times = self._settings, self._settings.times
-        self._store = Store(settings.redis_url, times, self._redis_told, patience=settings.redis_patience)
+        self._store = Store(
+            settings.redis_url, settings.instance, times, self._redis_told, patience=settings.redis_patience
+        )
         self._nc = await bus.connect(settings.nats_url, f"rooms {settings.instance}")
         self._engines = Engines(self._nc, f"rooms {settings.instance}", timeout=settings.engine_patience)
         await self._engines.start()
@@ -73,9 +74,7 @@ class Rooms:
             await self._news.stop(self._nc)
         if self._engines is not None:
             await self._engines.stop()
-        if self._nc is not None and not self._nc.is_closed:
-            if self._nc.is_connected:
-                await self._nc.flush(1)
+        if self._nc is not None:
             await self._nc.close()
         if self._store is not None:
             await self._store.close()
