@@ -16,16 +16,10 @@ from servicekit.engines import Engines
 from simulate.phone import Phone
 from tests.e2e.inprocess import Stack, stack_in_process
 from tests.e2e.party import Party, must, party, until, within
+from tests.waiting import reach
 from wire import client_in, client_out
 
 pytestmark = pytest.mark.timeout(120)
-
-
-async def reach(what: Any) -> None:
-    """Wait for something that nobody tells of."""
-    async with asyncio.timeout(30):
-        while not what():  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
 
 
 def lobby(phone: Phone) -> client_out.Lobby:

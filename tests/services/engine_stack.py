@@ -30,14 +30,6 @@ if TYPE_CHECKING:
 PATIENCE = 20.0
 
 
-async def until(true: Callable[[], bool], what: str) -> None:
-    """Wait for something that is told by nobody."""
-    async with asyncio.timeout(PATIENCE):
-        while not true():  # noqa: ASYNC110 - nothing tells of it
-            await asyncio.sleep(0.01)
-    assert true(), what
-
-
 class EngineStack:
     """Engines by name; `engines` asks whichever serves a room."""
 

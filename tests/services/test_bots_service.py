@@ -25,6 +25,7 @@ from services.engine.settings import EngineSettings, SetupSettings
 from services.engine.setup import set_up
 from simulate.screen import Screen
 from tests.servers import NatsServer
+from tests.waiting import reach
 from wire import client_in, client_out, frames, subjects
 from wire.places import new_code
 
@@ -141,13 +142,6 @@ async def _stage(nats: NatsServer) -> AsyncIterator[Stage]:
 async def stage(new_nats: Callable[[], NatsServer]) -> AsyncIterator[Stage]:
     async with _stage(new_nats()) as ready:
         yield ready
-
-
-async def reach(what: Callable[[], bool], seconds: float = PATIENCE) -> None:
-    """Wait for something that nobody tells of."""
-    async with asyncio.timeout(seconds):
-        while not what():  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
 
 
 def driven(worker: Bots) -> int:

@@ -16,7 +16,8 @@ from generated.snatch.engine.v1.engine_pb2_grpc import EngineServiceStub
 from servicekit import rpc
 from services.engine import callers
 from tests.servers import NatsServer
-from tests.services.engine_stack import Driver, EngineStack, bots_table, until
+from tests.services.engine_stack import Driver, EngineStack, bots_table
+from tests.waiting import reach
 from wire import subjects
 from wire.places import PARTITIONS
 
@@ -30,7 +31,7 @@ ROOM = "BCDFG"
 async def stack(new_nats: Callable[[], NatsServer]) -> AsyncIterator[EngineStack]:
     stack = await EngineStack(new_nats().url).begin()
     engine = await stack.start("one")
-    await until(lambda: engine.hall is not None and len(engine.hall.owners()) == PARTITIONS, "all claimed")
+    await reach(lambda: engine.hall is not None and len(engine.hall.owners()) == PARTITIONS, "all claimed")
     yield stack
     await stack.end()
 

@@ -15,7 +15,8 @@ from services.engine.partition import Phase
 from services.engine.settings import EngineSettings, SetupSettings
 from services.engine.setup import set_up
 from tests.servers import NatsServer
-from tests.services.engine_stack import Driver, EngineStack, bots_table, until
+from tests.services.engine_stack import Driver, EngineStack, bots_table
+from tests.waiting import reach
 from wire import subjects
 from wire.places import PARTITIONS, partition_of
 
@@ -49,7 +50,7 @@ async def test_a_log_that_lost_its_end_halts_the_partition_and_no_other(stack: E
     owner = owner_of(engine, ROOM)
     await stack.nc.jetstream().purge_stream(subjects.LOG_STREAM, subject=subjects.log(partition_of(ROOM)))
     ann.send("options", options={"length": "to25"})
-    await until(lambda: owner.partition.phase is Phase.HALTED, "halted")
+    await reach(lambda: owner.partition.phase is Phase.HALTED, "halted")
     assert engine.registry.get_sample_value("snatch_engine_halted_total") == 1
     assert ann.answers == {}
     assert engine.hall is not None
@@ -67,7 +68,7 @@ async def test_a_log_whose_middle_is_gone_is_never_replayed_with_a_gap(stack: En
     js = stack.nc.jetstream()
     await js.purge_stream(subjects.LOG_STREAM, subject=subjects.log(partition_of(ROOM)), seq=last)
     two = await stack.start("two")
-    await until(lambda: two.hall is not None and len(two.hall.owners()) == PARTITIONS - 1, "all but one")
+    await reach(lambda: two.hall is not None and len(two.hall.owners()) == PARTITIONS - 1, "all but one")
     assert two.registry.get_sample_value("snatch_engine_halted_total") == 1
 
 
@@ -76,9 +77,9 @@ async def test_the_older_of_two_processes_with_one_name_serves_no_more(stack: En
     new = Engine(EngineSettings(nats_url=stack.url, instance="twin"))
     try:
         await new.start()
-        await until(lambda: old.hall is not None and old.hall.resigned, "the older one resigns")
-        await until(lambda: old.hall is not None and old.hall.owners() == [], "and gives all up")
-        await until(lambda: new.hall is not None and len(new.hall.owners()) == PARTITIONS, "the newer one serves")
+        await reach(lambda: old.hall is not None and old.hall.resigned, "the older one resigns")
+        await reach(lambda: old.hall is not None and old.hall.owners() == [], "and gives all up")
+        await reach(lambda: new.hall is not None and len(new.hall.owners()) == PARTITIONS, "the newer one serves")
         assert old.hall is not None
         assert "name" in (old.hall.missing() or "")
     finally:
@@ -107,7 +108,7 @@ async def test_a_record_too_big_to_append_halts_rather_than_hangs(
     owner = owner_of(engine, ROOM)
     monkeypatch.setattr(owner_module, "MAX_RECORD", 10)
     ann.send("options", options={"length": "to25"})
-    await until(lambda: owner.partition.phase is Phase.HALTED, "halted")
+    await reach(lambda: owner.partition.phase is Phase.HALTED, "halted")
     assert "bytes" in owner.partition.why
 
 
@@ -125,7 +126,7 @@ async def test_a_fault_of_the_engine_s_own_drops_the_partition_and_it_comes_back
 
     monkeypatch.setattr(owner.ledger, "committed", broken)
     ann.send("options", options={"length": "to50"})
-    await until(lambda: stack.serving(ROOM) is not None and owner_of(engine, ROOM) is not owner, "claimed again")
+    await reach(lambda: stack.serving(ROOM) is not None and owner_of(engine, ROOM) is not owner, "claimed again")
     await ann.hear(lambda: ann.decided == 2)
     assert stack.state(ROOM) != before
     assert [id for id, _ in await stack.decided(ROOM)] == [1, 2]

@@ -14,7 +14,8 @@ from generated.snatch.engine.v1 import engine_pb2 as pb
 from services.engine import hall, ledger, table_clock
 from services.engine.claims import ranking
 from tests.servers import NatsServer
-from tests.services.engine_stack import Driver, EngineStack, bots_table, until
+from tests.services.engine_stack import Driver, EngineStack, bots_table
+from tests.waiting import reach
 from wire.places import PARTITIONS
 
 ROOM = "BCDFG"
@@ -62,7 +63,7 @@ async def test_an_engine_that_ends_in_mid_hand_leaves_all_to_the_next_one(stack:
     before, answers = stack.state(ROOM), dict(ann.answers)
     await stack.stop("one")
     await stack.start("two")
-    await until(lambda: stack.serving(ROOM) is not None, "the next engine serves the room")
+    await reach(lambda: stack.serving(ROOM) is not None, "the next engine serves the room")
     assert stack.state(ROOM) == before
     again = pb.Command(room=ROOM, seat=0, session=ann.session, id=4, kind=pb.COMMAND_KIND_MOVE)
     [reply] = await stack.raw(ROOM, again)
@@ -122,7 +123,7 @@ async def test_a_killed_engine_s_partitions_are_taken_over_and_nothing_told_is_l
         assert workers
         doomed.send_signal(signal.SIGKILL)
         await ann.hear(lambda: ann.decided == ann.last)
-        await until(lambda: survivor.hall is not None and len(survivor.hall.owners()) == PARTITIONS, "all taken over")
+        await reach(lambda: survivor.hall is not None and len(survivor.hall.owners()) == PARTITIONS, "all taken over")
         _, orphans = await asyncio.to_thread(psutil.wait_procs, workers, 10)
         assert orphans == []
     finally:
@@ -149,7 +150,7 @@ async def test_an_engine_that_slept_through_its_takeover_writes_no_more(stack: E
         for _ in range(50):
             assert await ann.move("turn") is None
         assert survivor.hall is not None
-        await until(lambda: survivor.hall is not None and "sleeper" in survivor.hall.keeper.alive(), "it is back")
+        await reach(lambda: survivor.hall is not None and "sleeper" in survivor.hall.keeper.alive(), "it is back")
         await ann.move("undo")
     finally:
         sleeper.kill()
@@ -170,7 +171,7 @@ async def test_the_log_is_trimmed_below_snapshots_and_what_is_left_is_the_table(
     assert 1 <= len(left) < 40
     await stack.stop("one")
     await stack.start("two")
-    await until(lambda: stack.serving(ROOM) is not None, "the next engine serves the room")
+    await reach(lambda: stack.serving(ROOM) is not None, "the next engine serves the room")
     assert stack.state(ROOM) == before
     assert await ann.move("turn") is None
 
@@ -199,7 +200,7 @@ async def test_the_next_deal_is_made_while_the_scores_show(stack: EngineStack) -
     table.cards.end_offered = True
     await ann.move("end_hand")
     await ann.event("scores")
-    await until(lambda: made("yes") == 1.0, "the next deal is ready")
+    await reach(lambda: made("yes") == 1.0, "the next deal is ready")
     assert await ann.move("next_hand") is None
     await ann.hear(lambda: [e["hand"] for e in ann.events if e["t"] == "countdown"] == [1, 2])
     assert made("no") == 1.0
@@ -232,12 +233,12 @@ async def test_an_engine_waits_for_set_up_and_makes_no_stream_itself(new_nats: C
     starting = asyncio.create_task(engine.start())
     nc = await bus.connect(server.url, "test")
     try:
-        await until(lambda: engine.hall is not None, "the engine is at its log")
+        await reach(lambda: engine.hall is not None, "the engine is at its log")
         assert await engine.ready() is not None
         assert await nc.jetstream().streams_info() == []
         await set_up(SetupSettings(nats_url=server.url))
         await starting
-        await until(lambda: engine.hall is not None and len(engine.hall.owners()) == PARTITIONS, "all claimed")
+        await reach(lambda: engine.hall is not None and len(engine.hall.owners()) == PARTITIONS, "all claimed")
     finally:
         starting.cancel()
         await engine.stop()
