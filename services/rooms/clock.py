@@ -48,6 +48,7 @@ class Clock:
         while not self._over.is_set():
             more = False
             try:
+                await self._store.probe()
                 free = AT_ONCE - len(self._settling)
                 due = await self._store.take_due(free) if free else []
                 for code in due:

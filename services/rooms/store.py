@@ -1,9 +1,9 @@
 """Rooms in Redis.  A write finds the document as it was read, or doesn't happen.
 
 Keys: `room:<code>` a document; `rooms:due` a sorted set of codes by when each must be
-looked at; `made:<request id> <name>` what a create call made.  Every key but the set expires
-by itself, and the set forgets a room with it.  The scripts touch several keys: one
-Redis, or a cluster with one hash slot for them.
+looked at; `made:<request id> <name>` what a create call made; `probe:<worker>` shows that
+Redis takes writes.  Every key but the set expires by itself, and the set forgets a room
+with it.  The scripts touch several keys: one Redis, or a cluster with one hash slot for them.
 
 All times are Redis' own, so that workers' clocks don't matter.
 """
@@ -19,7 +19,7 @@ from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import RedisError
+from redis.exceptions import RedisError, ResponseError
 
 from services.rooms.room import Room, Seen, Times, decode, encode
 
@@ -28,6 +28,8 @@ TTL_SLACK = 120_000
 """ms that a document outlives its idle time, for a worker to close its table first."""
 LEASE = 5_000
 """ms after which a room that was taken up and not settled is due again."""
+PROBE_EVERY, PROBE_KEPT = 1.0, 60_000
+"""Seconds between two trial writes, and ms that Redis keeps one."""
 
 _COMMIT = """
 local now = redis.call('GET', KEYS[1])
@@ -82,9 +84,13 @@ Told = Callable[[str | None], None]
 class Store:
     """The only place that speaks to Redis.  All its questions raise StoreAway."""
 
-    def __init__(self, url: str, times: Times, told: Told, *, patience: float = 1.0, connections: int = 32) -> None:
-        """`patience`: seconds in which a question must be answered, getting a connection included."""
-        self._times, self._told, self._patience = times, told, patience
+    def __init__(
+        self, url: str, worker: str, times: Times, told: Told, *, patience: float = 1.0, connections: int = 32
+    ) -> None:
+        """`worker`: unlike any other's; `patience`: seconds for an answer, getting a connection included."""
+        self._worker, self._times, self._told, self._patience = worker, times, told, patience
+        self._unwritable: str | None = None
+        self._probe_at = 0.0
         pool = BlockingConnectionPool.from_url(
             url,
             max_connections=connections,
@@ -111,10 +117,30 @@ class Store:
                 answer = await what()
         except (RedisError, OSError, TimeoutError) as error:
             why = f"{type(error).__name__}: {error}".rstrip(": ")
+            self._probe_at = 0.0
             self._told(why)
             raise StoreAway(why) from error
-        self._told(None)
+        self._told(self._unwritable)
         return answer
+
+    async def probe(self) -> None:
+        """Try to write, once a second or when something just failed: a full Redis, or one whose disk fails, reads on.
+
+        Until a trial succeeds again, the store is told to be away whatever it answers.
+        """
+        now = asyncio.get_running_loop().time()
+        if now < self._probe_at:
+            return
+        self._probe_at = now + PROBE_EVERY
+        try:
+            await self._ask(lambda: self._redis.set(f"probe:{self._worker}", b"", px=PROBE_KEPT))
+        except StoreAway as away:
+            # One that isn't there at all says nothing of writing: the trial after it is back will.
+            if isinstance(away.__cause__, ResponseError):
+                self._unwritable, self._probe_at = str(away), now + PROBE_EVERY
+            raise
+        self._unwritable = None
+        self._told(None)
 
     async def now(self) -> int:
         """Redis' clock, ms."""

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import redis.asyncio
 
 from servicekit import bus
 from servicekit.tokens import Tokens
-from tests.services.rooms_client import SECRET, LobbyFrames, TwinTables, news, refusal, rooms_worker
+from tests.services.rooms_client import SECRET, LobbyFrames, TwinTables, Worker, news, refusal, rooms_worker
 from wire import client_in as ask
 from wire import subjects
 from wire.places import new_code
@@ -69,6 +70,32 @@ async def test_rooms_starts_without_redis_and_says_what_it_waits_for(
         assert "Redis is away" in (await one.service.ready() or "")
         server.start()
         assert (await one.client.create()).room
+
+
+async def test_a_redis_that_is_full_is_away_though_lobbies_can_be_read(
+    nats_url: str, new_redis: Callable[[], Any], tables: TwinTables
+) -> None:
+    server = new_redis()
+    async with rooms_worker(nats_url, server.url, tables) as one, redis.asyncio.from_url(server.url) as full:
+        ann = await one.client.create()
+        await full.config_set("maxmemory", "1")
+        await until_ready_is(one, "OutOfMemory")
+        assert await refusal(one.client.create()) == ("UNAVAILABLE", "lobby_away")
+        assert (await one.client.lobby(ann.room)).host == ann.player
+        assert "OutOfMemory" in (await one.service.ready() or ""), "a read that succeeds is no write"
+        await full.config_set("maxmemory", "0")
+        await until_ready_is(one, None)
+        assert (await one.client.create()).room
+
+
+async def until_ready_is(one: Worker, missing: str | None) -> None:
+    """Nothing tells of readiness: it is asked for."""
+    async with asyncio.timeout(10):
+        while True:
+            why = await one.service.ready()
+            if (why is None) if missing is None else (missing in (why or "")):
+                return
+            await asyncio.sleep(0.02)
 
 
 async def test_news_heard_while_redis_is_away_is_kept(
