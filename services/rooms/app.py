@@ -58,8 +58,7 @@ class Rooms:
         await self._news.start(self._nc)
         self._clock = Clock(self._store, lobbies, self._metrics)
         self._clock.start()
-        options = [o for o in rpc.SERVER_OPTIONS if o[0] != "grpc.max_receive_message_length"]
-        self._server = grpc.aio.server(options=[*options, ("grpc.max_receive_message_length", MAX_MESSAGE)])
+        self._server = rpc.server(MAX_MESSAGE)
         rooms_pb2_grpc.add_RoomsServiceServicer_to_server(RoomsServicer(lobbies, self._metrics), self._server)
         self.port = self._server.add_insecure_port(f"{settings.rooms_host}:{settings.rooms_port}")
         await self._server.start()

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from generated.snatch.engine.v1.engine_pb2_grpc import EngineServiceAsyncStub
 
 ROOM = "BCDFG"
+METHODS: list[Any] = list(pb.DESCRIPTOR.services_by_name["EngineService"].methods)
+NO_MESSAGE = b"\xff\xff\xff"
 
 
 @pytest.fixture
@@ -254,6 +256,40 @@ async def test_bytes_that_are_no_protobuf_are_refused(stack: EngineStack, ann: D
         with pytest.raises(grpc.aio.AioRpcError):
             await call(b"\xff\xff\xff\xff")
     await channel.close()
+    await unharmed(ann)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda m: m.name)
+async def test_bytes_that_are_no_message_are_refused_without_a_trace_in_the_log(
+    stack: EngineStack, method: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with rpc.channel(f"127.0.0.1:{stack.running['one'].port}") as channel:
+        path = f"/{method.containing_service.full_name}/{method.name}"
+        call: Any
+        if method.client_streaming:
+            call = channel.stream_stream(path)()
+            await call.write(b"")
+            await call.write(NO_MESSAGE)
+            answer = call.read()
+        else:
+            call = channel.unary_unary(path)
+            answer = call(NO_MESSAGE)
+        with pytest.raises(grpc.aio.AioRpcError) as error:
+            await answer
+    assert (error.value.code(), error.value.details()) == (grpc.StatusCode.INVALID_ARGUMENT, "bad_message")
+    assert [r for r in caplog.records if r.levelname in ("ERROR", "WARNING")] == []
+
+
+async def test_commands_before_one_that_is_no_message_are_answered_first(stack: EngineStack, ann: Driver) -> None:
+    first = pb.CommandsRequest(commands=[move(ann, b"{}", id=9)]).SerializeToString()
+    async with rpc.channel(f"127.0.0.1:{stack.running['one'].port}") as channel:
+        call: Any = channel.stream_stream("/snatch.engine.v1.EngineService/Commands")()
+        await call.write(first)
+        [reply] = pb.CommandsResponse.FromString(await call.read()).replies
+        await call.write(NO_MESSAGE)
+        with pytest.raises(grpc.aio.AioRpcError, match="bad_message"):
+            await call.read()
+    assert (reply.kind, reply.id) == (pb.REPLY_KIND_EXPECT, 1)
     await unharmed(ann)
 
 
