@@ -16,7 +16,6 @@ from wire.client_out import Level
 from wire.places import NAME_LENGTH, clean_name
 
 MAX_TYPED = 64
-MAX_LEFT = 32
 MAX_REMOVED = 256
 MAX_ACTS = 8
 BOT_NAMES = ("Ada", "Bix", "Cleo", "Dot", "Eddy", "Fay", "Gus", "Hal", "Ivy", "Juno", "Kit", "Lux", "Milo", "Nell")
@@ -124,10 +123,8 @@ def leave(room: Room, player: str, now: int, times: Times) -> None:
     here = room.find(player)
     if here is None:
         return
-    room.players.remove(here)
-    if here.human:
-        here.away = now
-        room.left = [*room.left, here][-MAX_LEFT:]
+    here.away = now
+    presence.take_off(room, here)
     settle_host(room, now, times)
 
 

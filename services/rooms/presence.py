@@ -4,6 +4,9 @@ A player is present while one of their sockets is; an old socket's late close ta
 away only itself.  In the lobby a host who has been away for the grace of 15 s passes
 the room to the human who has been present longest; with nobody to pass to, nothing
 changes until somebody comes.  While a table is live its engine says who is host.
+
+Who joined and didn't come within a minute leaves the list, so that 16 calls fill no room;
+their token brings them back.  A host stays: theirs is the room until it passes.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from __future__ import annotations
 from services.rooms.room import Player, Room, Times
 
 MAX_SOCKETS = 8
+MAX_LEFT = 32
 
 
 def here(room: Room, player: str, socket: str, now: int, times: Times) -> None:
@@ -41,6 +45,16 @@ def _drop(who: Player, sockets: list[str], now: int) -> None:
         who.away = now
 
 
+def take_off(room: Room, who: Player) -> None:
+    """Off the list; a human is remembered, and is welcome back.  Who never came is forgotten before who was there."""
+    room.players.remove(who)
+    if not who.human:
+        return
+    room.left.append(who)
+    while len(room.left) > MAX_LEFT:
+        room.left.remove(next((p for p in room.left if p.unseen), room.left[0]))
+
+
 def settle_host(room: Room, now: int, times: Times) -> bool:
     """Pass the room on if it must be.  True when it has a new host."""
     host = room.find(room.host)
@@ -56,12 +70,23 @@ def settle_host(room: Room, now: int, times: Times) -> bool:
 
 
 def sweep(room: Room, now: int, times: Times) -> None:
-    """What the passing of time does: silent sockets go, an abandoned opening too, the host may pass."""
+    """What the passing of time does: silent sockets go, an abandoned opening too, the host may pass.
+
+    And who never came leaves.
+    """
     for who in room.humans:
         _drop(who, [s for s, at in who.sockets.items() if now - at >= times.stale], now)
     if room.opening is not None and now - room.opening.at >= times.opening:
         room.opening = None
     settle_host(room, now, times)
+    for who in _awaited(room):
+        if now - who.away >= times.unseen:
+            take_off(room, who)
+
+
+def _awaited(room: Room) -> list[Player]:
+    """Who is on the list without ever having come, the host apart."""
+    return [p for p in room.players if p.unseen and p.player != room.host]
 
 
 def idle_since(room: Room) -> int | None:
@@ -82,6 +107,7 @@ def due_at(room: Room, times: Times) -> int:
     since = idle_since(room)
     due = [] if since is None else [since + times.idle]
     due += [at + times.stale for p in room.humans for at in p.sockets.values()]
+    due += [p.away + times.unseen for p in _awaited(room)]
     if room.opening is not None:
         due.append(room.opening.at + times.opening)
     if room.table is not None:

@@ -34,6 +34,8 @@ class Times(msgspec.Struct, frozen=True):
     """For the host's device to come back, before another becomes host."""
     stale: int = 50_000
     """A socket not heard of for so long is gone: gateways tell of it every 20 s."""
+    unseen: int = 60_000
+    """For somebody who joined to come at all, before they leave the list."""
     idle: int = 600_000
     """With no human present for so long, the room goes."""
     opening: int = 10_000
@@ -66,6 +68,11 @@ class Player(msgspec.Struct, omit_defaults=True):
     @property
     def present(self) -> bool:
         return bool(self.sockets) or self.bot is not None
+
+    @property
+    def unseen(self) -> bool:
+        """Never was present since they joined."""
+        return self.human and not self.sockets and self.since == 0
 
     @property
     def human(self) -> bool:

@@ -19,6 +19,7 @@ class RoomsSettings(TokenSettings):
     redis_patience: float = Field(1.0, gt=0, description="Seconds until Redis counts as away.")
     engine_patience: float = Field(5.0, gt=0, description="Seconds until an engine counts as away.")
     host_grace: float = Field(15.0, ge=0, description="Seconds a host may be away in the lobby.")
+    join_patience: float = Field(60.0, gt=0, description="Seconds in which who joined must come, to stay on the list.")
     room_idle: float = Field(600.0, gt=0, description="Seconds that a room outlives its last human.")
     socket_stale: float = Field(50.0, gt=0, description="Seconds after which a silent socket is gone.")
     table_check: float = Field(30.0, gt=0, description="Seconds between looks at a live table.")
@@ -27,6 +28,7 @@ class RoomsSettings(TokenSettings):
     def times(self) -> Times:
         return Times(
             grace=round(self.host_grace * 1000),
+            unseen=round(self.join_patience * 1000),
             idle=round(self.room_idle * 1000),
             stale=round(self.socket_stale * 1000),
             check=round(self.table_check * 1000),

@@ -232,6 +232,53 @@ def test_a_room_nobody_ever_came_to_is_over_too() -> None:
     assert presence.expired(room, START + T.idle, T)
 
 
+def test_who_joined_and_never_came_leaves_after_a_minute_and_their_token_brings_them_back() -> None:
+    room = a_room("Bo")
+    lobby.join(room, "cy", "Cy", "", START, T)
+    presence.gone(room, "bo", "bo-1", START + 2000)
+    assert presence.due_at(room, T) == START + T.stale
+    presence.here(room, "ann", "ann-1", START + T.stale, T)
+    assert presence.due_at(room, T) == START + T.unseen
+    presence.sweep(room, START + T.unseen - 1, T)
+    assert names(room) == ["Ann", "Bo", "Cy"]
+    presence.sweep(room, START + T.unseen, T)
+    assert names(room) == ["Ann", "Bo"], "Bo was here once"
+    lobby.arrive(room, "cy", "cy-1", START + 2 * T.unseen, T)
+    presence.gone(room, "cy", "cy-1", START + 2 * T.unseen)
+    presence.sweep(room, START + 4 * T.unseen, T)
+    assert room.players[-1].name == "Cy"
+
+
+def test_places_held_by_calls_alone_are_free_again() -> None:
+    room = a_room()
+    for n in range(15):
+        lobby.join(room, f"p{n}", f"P{n}", "", START, T)
+    with pytest.raises(LobbyError, match="full"):
+        lobby.join(room, "bo", "Bo", "", START, T)
+    presence.sweep(room, START + T.unseen, T)
+    lobby.join(room, "bo", "Bo", "", START + T.unseen, T)
+    assert names(room) == ["Ann", "Bo"]
+
+
+def test_a_host_who_never_came_stays_host_of_a_room_with_nobody_in_it() -> None:
+    room = lobby.found("BCDFG", "birth", "ann", "Ann", START)
+    lobby.join(room, "bo", "Bo", "", START + 1, T)
+    presence.sweep(room, START + 1 + T.unseen, T)
+    assert (names(room), room.host) == (["Ann"], "ann")
+    assert presence.due_at(room, T) == START + 1 + T.idle, "and the room goes when it would have gone"
+
+
+def test_who_never_came_is_forgotten_before_those_who_left() -> None:
+    room = a_room("Bo")
+    act(room, "bo", ask.LeaveRoom())
+    for n in range(40):
+        lobby.join(room, f"p{n}", f"P{n}", "", START, T)
+        presence.sweep(room, START + T.unseen, T)
+    assert len(room.left) == presence.MAX_LEFT
+    lobby.arrive(room, "bo", "bo-2", START, T)
+    assert names(room) == ["Ann", "Bo"]
+
+
 def test_the_same_join_again_is_the_same_player_for_ten_minutes() -> None:
     room = a_room()
     bo = lobby.join(room, "bo", "Bo", "request", START, T)

@@ -280,6 +280,20 @@ async def test_a_room_with_nobody_in_it_leaves_nothing_behind(
         assert again.token != ann.token
 
 
+async def test_a_joiner_who_never_comes_leaves_the_list_and_is_back_with_their_token(
+    nats_url: str, new_redis: Callable[[], Any], nc: bus.Bus, tables: TwinTables
+) -> None:
+    async with rooms_worker(nats_url, new_redis().url, tables, join_patience=0.3) as one:
+        ann = await one.client.create()
+        await one.client.here(ann.token)
+        heard = await LobbyFrames().listen(nc, ann.room)
+        bo = await one.client.join(ann.room, "Bo")
+        joined = await heard.until(lambda lobby: len(lobby.players) == 2)
+        await heard.until(lambda lobby: lobby.rev > joined.rev and [p.player for p in lobby.players] == [ann.player])
+        await one.client.here(bo.token)
+        await heard.until(lambda lobby: [p.player for p in lobby.players if p.present] == [ann.player, bo.player])
+
+
 async def test_every_key_of_a_room_expires_by_itself(one: Worker, redis_url: str) -> None:
     ann = await one.client.create("Ann", "a request of its own")
     await one.client.here(ann.token)
