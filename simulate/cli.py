@@ -79,7 +79,7 @@ def main(
         limit=arguments.limit,
     )
     try:
-        with _target(arguments.url, running, started) as stack:
+        with target(arguments.url, running, started) as stack:
             if (why := silence(stack["url"])) is not None:
                 print(f"✗ nobody answers at {stack['url']}: {why}\n→ start a stack: snatch play", file=sys.stderr)
                 return 2
@@ -96,7 +96,7 @@ def main(
     return 0 if found.ok() else 1
 
 
-def _target(
+def target(
     url: str, running: Callable[[], Stack | None], started: Callable[[], AbstractContextManager[Stack]] | None
 ) -> AbstractContextManager[Stack]:
     """Where to play: what was said, else SNATCH_PORT if somebody is there, else the stack that runs, else our own."""

@@ -20,7 +20,7 @@ def test_an_address_where_nobody_answers_is_refused(capsys: pytest.CaptureFixtur
 def test_a_usual_port_where_nobody_listens_is_no_stack_that_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SNATCH_PORT", "1")
     own = {"url": "http://127.0.0.1:2"}
-    with cli._target("", lambda: None, lambda: nullcontext(own)) as stack:
+    with cli.target("", lambda: None, lambda: nullcontext(own)) as stack:
         assert stack == own
 
 
