@@ -17,8 +17,9 @@ PATIENCE = 30_000.0
 _READ = Path(__file__).with_name("read_table.js").read_text()
 _SPOT = """what => {
     const node = typeof what === 'string' ? document.querySelector(what) : what
-    // A card that glides will soon lie where another is touched.
-    if (!node?.isConnected || document.querySelector('.own.moving')) return null
+    // A card that glides, or is about to, will soon lie where another is touched.
+    const gliding = a => a.transitionProperty === 'transform' && a.effect.target?.matches('.own')
+    if (!node?.isConnected || document.getAnimations().some(gliding)) return null
     const { left, top, width, height } = node.getBoundingClientRect()
     // Of a fanned run only a card's upper edge is free.
     for (const share of [0.5, 0.2, 0.1, 0.04]) {
