@@ -12,6 +12,7 @@ class TableNews(msgspec.Struct, frozen=True, omit_defaults=True):
     """`news.table`, from an engine to rooms.
 
     `what`: `closed` (with the host there is now), `left`, `back`, or `host`, each with its player.
+    `bots`, when it is closed: the level each bot had at last, by player.
     """
 
     room: str
@@ -19,6 +20,7 @@ class TableNews(msgspec.Struct, frozen=True, omit_defaults=True):
     what: str
     player: str = ""
     why: str = ""
+    bots: dict[str, str] = {}
 
 
 class CallerBeat(msgspec.Struct, frozen=True):

@@ -50,6 +50,7 @@ class Closed(NamedTuple):
     host: str
     why: str
     session: int
+    bots: dict[str, str]
 
 
 class Ledger:
@@ -134,7 +135,7 @@ class Ledger:
             self.closed.pop(room, None)
             s = entry.table.state
             last = max((m.session for m in s.members), default=s.sessions)
-            self.closed[room] = Closed(s.table, s.members[s.host].player, why, last)
+            self.closed[room] = Closed(s.table, s.members[s.host].player, why, last, entry.table.bot_levels())
             while len(self.closed) > CLOSED_KEPT:
                 del self.closed[next(iter(self.closed))]
 

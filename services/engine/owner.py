@@ -174,7 +174,7 @@ class Owner:
         for table in [room.table for room in self.ledger.rooms.values()]:
             floor.opened(self, table)
         for room, closed in self.ledger.closed.items():
-            news = TableNews(room, closed.table, "closed", closed.host, closed.why)
+            news = TableNews(room, closed.table, "closed", closed.host, closed.why, closed.bots)
             await floor.bus.publish(subjects.TABLE_NEWS, msgspec.json.encode(news))
         return True
 

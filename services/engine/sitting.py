@@ -90,10 +90,10 @@ class Sitting:
                 self.play(event)
         raise RuntimeError(f"{table.state.game}: follow never ends")
 
-    def tell(self, what: str, player: str, why: str = "") -> None:
+    def tell(self, what: str, player: str, why: str = "", bots: dict[str, str] | None = None) -> None:
         """Tell rooms, once the record is committed."""
         s = self.table.state
-        self.news.append(TableNews(s.room, s.table, what, player, why))
+        self.news.append(TableNews(s.room, s.table, what, player, why, bots or {}))
 
 
 def member_view(m: Member) -> out.Member:

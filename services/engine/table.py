@@ -158,6 +158,10 @@ class Table:
     def playing(self) -> list[int]:
         return [m.seat for m in self.state.members if m.playing]
 
+    def bot_levels(self) -> dict[str, str]:
+        """By player."""
+        return {m.player: m.bot for m in self.state.members if m.bot is not None}
+
     def humans_present(self) -> int:
         return sum(m.attached for m in self.state.members if m.bot is None)
 

@@ -69,8 +69,9 @@ def leave(sitting: Sitting, member: Member) -> None:
 
 def close(sitting: Sitting, why: str) -> None:
     """Everyone goes back to the room."""
-    state = sitting.table.state
-    sitting.tell("closed", player=state.members[state.host].player, why=why)
+    table = sitting.table
+    host = table.state.members[table.state.host]
+    sitting.tell("closed", player=host.player, why=why, bots=table.bot_levels())
     sitting.emit(r.TableClosed(why))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import msgspec
@@ -179,15 +180,21 @@ class Lobbies:
     async def _check(self, code: str, name: str) -> bool:
         live = await self._tables.look(code, name)
         if live is None:
-            await self.table_closed(code, name, "", "lost")
+            await self.table_closed(code, name, "", "lost", {})
         else:
-            await self._rooms.change(code, lambda room, now: table.seen(room, name, live.host, now))
+            await self._rooms.change(code, lambda room, now: table.seen(room, live, now))
         return live is not None
 
-    async def table_closed(self, code: str, name: str, host: str, why: str) -> None:
+    async def table_closed(self, code: str, name: str, host: str, why: str, bots: Mapping[str, str]) -> None:
         self._metrics.table_closed(why if why in ("host_left", "expired", "lost") else "other")
         self._log.info("a table is closed", room=code, table=name, why=why)
-        await self._rooms.change(code, lambda room, now: table.closed(room, name, host, why, now, self._times))
+
+        def close(room: Room, now: int) -> None:
+            if room.table == name:
+                table.bots_are(room, bots)
+            table.closed(room, name, host, why, now, self._times)
+
+        await self._rooms.change(code, close)
 
     async def table_host(self, code: str, name: str, host: str) -> None:
         await self._rooms.change(code, lambda room, _: table.host_is(room, name, host))

@@ -93,7 +93,7 @@ class News:
     async def _settle(self, news: TableNews) -> None:
         match news.what:
             case "closed":
-                await self._lobbies.table_closed(news.room, news.table, news.player, news.why)
+                await self._lobbies.table_closed(news.room, news.table, news.player, news.why, news.bots)
             case "host":
                 await self._lobbies.table_host(news.room, news.table, news.player)
             case "left":

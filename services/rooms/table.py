@@ -6,11 +6,16 @@ asks for the same table.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import get_args
+
 import msgspec
 
 from services.rooms.presence import settle_host
 from services.rooms.room import VERSION, LobbyError, Opening, Player, Room, Times
 from wire.client_out import Level
+
+_LEVELS: dict[str, Level] = {level: level for level in get_args(Level)}
 
 
 class Seated(msgspec.Struct, frozen=True):
@@ -59,11 +64,19 @@ def not_opened(room: Room, asked: str) -> None:
         room.opening = None
 
 
-def seen(room: Room, table: str, host: str, now: int) -> None:
-    """The table is there, and this is its host."""
-    if room.table == table:
+def seen(room: Room, live: Live, now: int) -> None:
+    """The table is there, with its host, and its bots at their levels."""
+    if room.table == live.table:
         room.checked = now
-        host_is(room, table, host)
+        host_is(room, live.table, live.host)
+        bots_are(room, {m.player: m.bot for m in live.members if m.bot is not None})
+
+
+def bots_are(room: Room, levels: Mapping[str, str]) -> None:
+    """Bots stay as they were set at the table."""
+    for bot in room.players:
+        if not bot.human:
+            bot.bot = _LEVELS.get(levels.get(bot.player, ""), bot.bot)
 
 
 def closed(room: Room, table: str, host: str, why: str, now: int, times: Times) -> None:

@@ -156,6 +156,6 @@ async def refusal(asked: Any) -> tuple[str, str]:
     raise AssertionError(f"not refused: {answer!r}")
 
 
-def news(what: str, room: str, table: str, **more: str) -> bytes:
+def news(what: str, room: str, table: str, **more: Any) -> bytes:
     """An engine's words on `news.table`."""
     return msgspec.json.encode({"what": what, "room": room, "table": table, **more})

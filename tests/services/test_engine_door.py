@@ -350,5 +350,6 @@ async def test_closing_by_call_tells_the_table_and_rooms(stack: EngineStack, ann
     await ann.event("closed")
     async with asyncio.timeout(10):
         told = await news.get()
-    assert told == {"room": ROOM, "table": "t1", "what": "closed", "player": "p0", "why": "expired"}
+    closed = {"room": ROOM, "table": "t1", "what": "closed", "player": "p0", "why": "expired"}
+    assert told == {**closed, "bots": {"bot": "easy"}}
     assert await stack.engines.tables() == []

@@ -115,6 +115,15 @@ def test_options_are_checked_shown_whole_and_can_t_change_in_mid_game() -> None:
     assert host.view()["table"]["options"]["hands"] == 2
 
 
+def test_a_closed_table_tells_rooms_the_levels_its_bots_had_at_last() -> None:
+    play = Play(bots=2)
+    host = play.phones[0].attach()
+    assert host.move("bot_levels", level="hard") is None
+    assert host.move("leave") is None
+    assert play.news[-1]["what"] == "closed"
+    assert play.news[-1]["bots"] == play.ledger.closed["BCDFG"].bots == {"b0": "hard", "b1": "hard"}
+
+
 def test_all_bots_change_their_level_at_once() -> None:
     play = Play(bots=2)
     assert play.phones[0].attach().move("bot_levels", level="hard") is None

@@ -340,6 +340,22 @@ def test_after_a_table_an_absent_host_has_the_whole_grace() -> None:
     assert room.host == "bo"
 
 
+def test_bots_keep_the_levels_that_a_look_at_the_table_saw() -> None:
+    room = a_room()
+    act(room, "ann", ask.AddBot("easy"))
+    act(room, "ann", ask.AddBot("hard"))
+    _, one, two = room.players
+    table.open_with(room, "ann", "t1", "snatch_solitaire", START)
+    table.opened(room, "t1", "t1", START)
+    members = tuple(table.Seated(p.player, p.name, p.colour, "medium") for p in (one, two))
+    table.seen(room, table.Live("t0", "ann", members), START)
+    assert (one.bot, two.bot) == ("easy", "hard"), "that was another table"
+    table.seen(room, table.Live("t1", "ann", members[:1]), START)
+    assert (one.bot, two.bot) == ("medium", "hard")
+    table.bots_are(room, {one.player: "genius", two.player: "easy", "ann": "easy"})
+    assert [p.bot for p in room.players] == [None, "medium", "easy"]
+
+
 def test_a_table_that_expires_does_not_keep_its_empty_room_for_longer() -> None:
     room = with_table("Bo")
     for player in ("ann", "bo"):

@@ -345,6 +345,18 @@ async def test_names_stand_still_while_a_table_is_being_opened(one: Worker, tabl
     assert (await starting).table is not None
 
 
+async def test_bots_come_back_to_the_lobby_at_the_levels_they_were_set_to_at_the_table(
+    one: Worker, nc: bus.Bus, tables: TwinTables
+) -> None:
+    ann = await one.client.create()
+    bot = (await one.client.act(ann.token, ask.AddBot("easy"))).players[1].player
+    table = (await one.client.act(ann.token, ask.StartTable())).table or ""
+    heard = await LobbyFrames().listen(nc, ann.room)
+    await nc.publish(subjects.TABLE_NEWS, news("closed", ann.room, "t0", bots={bot: "medium"}))
+    await nc.publish(subjects.TABLE_NEWS, news("closed", ann.room, table, bots={bot: "hard"}))
+    await heard.until(lambda lobby: lobby.table is None and lobby.players[1].bot == "hard")
+
+
 @pytest.mark.parametrize("method", METHODS, ids=lambda m: m.name)
 async def test_bytes_that_are_no_message_are_refused_without_a_trace_in_the_log(
     one: Worker, method: Any, caplog: pytest.LogCaptureFixture
