@@ -16,9 +16,6 @@ from servicekit import rpc
 if TYPE_CHECKING:  # of the stubs alone, not of the generated code
     from generated.snatch.rooms.v1.rooms_pb2_grpc import RoomsServiceAsyncStub
 
-PROBE_ROOM = "ZZZZZ"
-"""A code that no room needs to have: asking for it shows whether lobbies can be read."""
-
 R = TypeVar("R")
 
 
@@ -76,15 +73,14 @@ class RoomsClient:
         await self._ask(lambda stub, t: stub.Presence(request, timeout=t))
 
     async def ready(self) -> str | None:
-        """None when lobbies can be read, else why not."""
+        """None when lobbies can be read and written, else why not."""
         try:
-            request = pb.GetLobbyRequest(room=PROBE_ROOM)
-            await self._ask(lambda stub, t: stub.GetLobby(request, timeout=t), timeout=1.0)
+            answer = await self._ask(lambda stub, t: stub.Ready(pb.ReadyRequest(), timeout=t), timeout=1.0)
         except LobbyRefusal as refusal:
-            return None if refusal.code == "no_room" else f"rooms says {refusal.code}"
+            return f"rooms says {refusal.code}"
         except LobbyAway as away:
             return f"rooms can't be asked: {away}"
-        return None
+        return f"rooms: {answer.missing}" if answer.missing else None
 
     async def _ask(
         self, call: Callable[[RoomsServiceAsyncStub, float], Awaitable[R]], timeout: float | None = None

@@ -59,7 +59,9 @@ class Rooms:
         self._clock = Clock(self._store, lobbies, self._metrics)
         self._clock.start()
         self._server = rpc.server(MAX_MESSAGE)
-        rooms_pb2_grpc.add_RoomsServiceServicer_to_server(RoomsServicer(lobbies, self._metrics), self._server)
+        rooms_pb2_grpc.add_RoomsServiceServicer_to_server(
+            RoomsServicer(lobbies, self._metrics, self.ready), self._server
+        )
         self.port = self._server.add_insecure_port(f"{settings.rooms_host}:{settings.rooms_port}")
         await self._server.start()
         self._log.info("rooms serves", host=settings.rooms_host, port=self.port)

@@ -42,8 +42,8 @@ T = TypeVar("T")
 class RoomsServicer(rooms_pb2_grpc.RoomsServiceServicer):
     """Errors are as the proto says, whatever is sent."""
 
-    def __init__(self, lobbies: Lobbies, metrics: RoomsMetrics) -> None:
-        self._lobbies, self._metrics = lobbies, metrics
+    def __init__(self, lobbies: Lobbies, metrics: RoomsMetrics, ready: Callable[[], Awaitable[str | None]]) -> None:
+        self._lobbies, self._metrics, self._ready = lobbies, metrics, ready
         self._log = logs.logger(__name__)
 
     async def CreateRoom(self, request: pb.CreateRoomRequest, context: Any) -> pb.CreateRoomResponse:  # noqa: N802
@@ -83,6 +83,9 @@ class RoomsServicer(rooms_pb2_grpc.RoomsServiceServicer):
             return pb.PresenceResponse()
 
         return await self._answered("presence", answer, context)
+
+    async def Ready(self, request: pb.ReadyRequest, context: Any) -> pb.ReadyResponse:  # noqa: N802
+        return pb.ReadyResponse(missing=await self._ready() or "")
 
     async def _answered(self, call: str, answer: Callable[[], Awaitable[T]], context: Any) -> T:
         started = time.perf_counter()

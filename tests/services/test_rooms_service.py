@@ -11,7 +11,7 @@ import redis.asyncio
 from pydantic import ValidationError
 
 from generated.snatch.rooms.v1 import rooms_pb2 as pb
-from servicekit import bus, rpc
+from servicekit import bus, rooms_client, rpc
 from servicekit.tokens import Tokens
 from services.rooms.settings import RoomsSettings
 from tests.services.rooms_client import SECRET, LobbyFrames, TwinTables, Worker, news, refusal, rooms_worker
@@ -343,6 +343,18 @@ async def test_names_stand_still_while_a_table_is_being_opened(one: Worker, tabl
     assert await refusal(one.client.act(ann.token, ask.SetName("Zoe"))) == refused
     tables.hold.set()
     assert (await starting).table is not None
+
+
+async def test_gateways_that_ask_whether_rooms_is_ready_are_no_calls_of_players(one: Worker) -> None:
+    gateway = rooms_client.RoomsClient(f"127.0.0.1:{one.service.port}")
+    gateway.start()
+    await one.client.create()
+    assert await gateway.ready() is None
+    await gateway.stop()
+    counted = [
+        s.labels for m in one.service.registry.collect() for s in m.samples if s.name == "snatch_rooms_calls_total"
+    ]
+    assert counted == [{"call": "create", "answer": "ok"}]
 
 
 async def test_bots_come_back_to_the_lobby_at_the_levels_they_were_set_to_at_the_table(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import redis.asyncio
 
-from servicekit import bus
+from servicekit import bus, rooms_client
 from servicekit.tokens import Tokens
 from tests.services.rooms_client import SECRET, LobbyFrames, TwinTables, Worker, news, refusal, rooms_worker
 from wire import client_in as ask
@@ -77,14 +77,19 @@ async def test_a_redis_that_is_full_is_away_though_lobbies_can_be_read(
 ) -> None:
     server = new_redis()
     async with rooms_worker(nats_url, server.url, tables) as one, redis.asyncio.from_url(server.url) as full:
+        gateway = rooms_client.RoomsClient(f"127.0.0.1:{one.service.port}")
+        gateway.start()
         ann = await one.client.create()
         await full.config_set("maxmemory", "1")
         await until_ready_is(one, "OutOfMemory")
+        assert "OutOfMemory" in (await gateway.ready() or "")
         assert await refusal(one.client.create()) == ("UNAVAILABLE", "lobby_away")
         assert (await one.client.lobby(ann.room)).host == ann.player
         assert "OutOfMemory" in (await one.service.ready() or ""), "a read that succeeds is no write"
         await full.config_set("maxmemory", "0")
         await until_ready_is(one, None)
+        assert await gateway.ready() is None
+        await gateway.stop()
         assert (await one.client.create()).room
 
 

@@ -120,6 +120,10 @@ class TwinRooms(rooms_pb2_grpc.RoomsServiceServicer):
             await context.abort(grpc.StatusCode.NOT_FOUND, "no_room")
         return pb.GetLobbyResponse(lobby=msgspec.json.encode(self.lobbies[request.room]))
 
+    async def Ready(self, request: pb.ReadyRequest, context: Any) -> pb.ReadyResponse:  # noqa: N802
+        await self._check(context)
+        return pb.ReadyResponse()
+
     async def Act(self, request: pb.ActRequest, context: Any) -> pb.ActResponse:  # noqa: N802
         await self._check(context)
         lobby, player = await self._claims(request.token, context)
