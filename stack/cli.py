@@ -49,6 +49,10 @@ def _parser() -> argparse.ArgumentParser:
     _data(status)
     status.set_defaults(run=_status)
 
+    stop = commands.add_parser("stop", help="end the running stack")
+    _data(stop)
+    stop.set_defaults(run=_stop)
+
     simulate = commands.add_parser("simulate", help="simulated players through the public WebSocket", add_help=False)
     simulate.set_defaults(run=_simulate)
 
@@ -103,7 +107,9 @@ def _play(arguments: argparse.Namespace) -> int:
     except InUse:
         running = data.state() or {}
         where = f" at {running['url']} (process {running['pid']})" if running else ""
-        return _fail(f"a stack already runs on {data.path}{where}", "end it first, or use another: --data DIR")
+        return _fail(
+            f"a stack already runs on {data.path}{where}", "end it first (snatch stop), or use another: --data DIR"
+        )
     except OSError as error:
         return _fail(f"{data.path} can't hold the data: {error.strerror}", "use another folder: --data DIR")
     for wanted, setting in ((port, "SNATCH_PORT"), (watch_port, "SNATCH_WATCH_PORT")):
@@ -145,6 +151,12 @@ def _status(arguments: argparse.Namespace) -> int:
     from stack import status
 
     return asyncio.run(status.show(DataFolder(arguments.data or default_folder())))
+
+
+def _stop(arguments: argparse.Namespace) -> int:
+    from stack import stop
+
+    return stop.stop(DataFolder(arguments.data or default_folder()))
 
 
 def _simulate(arguments: argparse.Namespace) -> int:

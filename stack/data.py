@@ -46,6 +46,7 @@ class DataFolder:
             file.close()
             raise InUse(str(self.path)) from None
         self._lock = file
+        self.remove_state()  # of one that was killed: its pid is nobody's now
 
     def unlock(self) -> None:
         if self._lock is not None:

@@ -31,6 +31,14 @@ def test_the_state_of_a_stack_that_has_ended_is_not_believed(tmp_path: Path) -> 
     assert DataFolder(tmp_path).state() is None
 
 
+def test_the_next_stack_is_not_taken_for_one_that_was_killed_before_it(tmp_path: Path) -> None:
+    data = DataFolder(tmp_path)
+    data.write_state({"pid": 1})
+    data.lock()
+    assert DataFolder(tmp_path).state() is None
+    data.unlock()
+
+
 def test_the_secret_is_made_once_and_for_this_user_alone(tmp_path: Path) -> None:
     data = DataFolder(tmp_path)
     secret = data.secret()

@@ -154,6 +154,20 @@ def test_a_taken_port_is_said_with_the_setting_that_changes_it(tmp_path: Path) -
         assert "SNATCH_WATCH_PORT=" in play.said()
 
 
+def test_stop_ends_the_stack_of_a_folder_and_says_when_none_runs(tmp_path: Path) -> None:
+    stop = [sys.executable, "-m", "stack.cli", "stop", "--data", str(tmp_path / "data")]
+    play = Play(tmp_path / "data")
+    play.until_ready()
+    processes = play.processes()
+    stopped = subprocess.run(stop, capture_output=True, text=True, timeout=30)
+    assert (stopped.returncode, stopped.stderr) == (0, ""), stopped.stdout
+    assert play.process.wait(20) == 0, "as by Ctrl-C"
+    assert gone(processes) == []
+    again = subprocess.run(stop, capture_output=True, text=True, timeout=30)
+    assert again.returncode == 4
+    assert "no stack runs on" in again.stdout
+
+
 def test_ctrl_c_ends_all_leaves_nothing_and_a_restart_finds_the_rooms_again(tmp_path: Path) -> None:
     play = Play(tmp_path / "data")
     play.until_ready()
