@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import json
 import os
 import sys
@@ -12,19 +13,20 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from urllib.parse import urlsplit
 
 import uvloop
 
 from simulate.door import Door, NotLoopback, check_loopback, silence
 from simulate.findings import Findings, as_json, as_text
-from simulate.log_witness import LogWitness, NatsError
+from simulate.log_witness import LOGGED, REPLAYED, LogWitness, NatsError
 from simulate.table_run import TableRun, Wish
+from simulate.vigil import Running, Stack, ended, until_gone
 
 FINISHED = "every room was played to its end"
 
-Stack = dict[str, Any]
-"""What `.snatch/stack.json` holds: `url`, `watch_url`, `nats_url` are read."""
+GOODBYE = 2.0
+"""Seconds for leaving a stack that is gone."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -50,6 +52,9 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--seed", type=int, default=wish.seed, metavar="N", help=f"the same one plays alike ({wish.seed})")
     p.add_argument("--limit", type=float, default=wish.limit, metavar="S", help=f"seconds at most ({wish.limit:.0f})")
     p.add_argument("--url", default="", help="the players' address; else SNATCH_PORT, the running stack, or a new one")
+    p.add_argument(
+        "--data", type=Path, metavar="DIR", help="the stack's data (.snatch, or SNATCH_DATA), for its address and log"
+    )
     p.add_argument("--no-tv", action="store_true", help="no TV in each room")
     p.add_argument("--json", type=Path, metavar="FILE", help="write what was found there too")
     return p
@@ -64,10 +69,13 @@ def _count(text: str) -> int:
 
 def main(
     argv: Sequence[str],
-    running: Callable[[], Stack | None] = lambda: None,
+    running: Running = lambda _: None,
     started: Callable[[], AbstractContextManager[Stack]] | None = None,
 ) -> int:
-    """0 when all held; 1 when an invariant broke or a room was not played to its end; 2 when asked wrongly."""
+    """0 when all held; 2 when asked wrongly.
+
+    1 when an invariant broke, a room was not played to its end, or the stack was ended meanwhile.
+    """
     arguments = parser().parse_args(argv)
     wish = Wish(
         rooms=arguments.rooms,
@@ -79,34 +87,52 @@ def main(
         limit=arguments.limit,
     )
     try:
-        with target(arguments.url, running, started) as stack:
+        with target(arguments.url, running, started, arguments.data) as stack:
             if (why := silence(stack["url"])) is not None:
                 print(f"✗ nobody answers at {stack['url']}: {why}\n→ start a stack: snatch play", file=sys.stderr)
                 return 2
             print(f"{wish.rooms} rooms, {wish.seats} seats, {wish.hands} hand(s) each, on {stack['url']}", flush=True)
             began = time.monotonic()
-            found = uvloop.run(simulate(wish, stack, tv=not arguments.no_tv))
+            found = uvloop.run(simulate(wish, stack, running, tv=not arguments.no_tv))
             seconds = time.monotonic() - began
-    except NotLoopback as error:
+    except (NotLoopback, NoStack) as error:
         print(f"✗ {error}", file=sys.stderr)
         return 2
     print(as_text(found, seconds))
     if arguments.json:
         arguments.json.write_text(json.dumps(as_json(found, seconds, asdict(wish)), indent=1) + "\n")
+    if found.gone:
+        print(f"✗ {found.gone}", file=sys.stderr)
     return 0 if found.ok() else 1
 
 
+class NoStack(Exception):
+    """There is no stack as was asked for, in words."""
+
+
 def target(
-    url: str, running: Callable[[], Stack | None], started: Callable[[], AbstractContextManager[Stack]] | None
+    url: str,
+    running: Running,
+    started: Callable[[], AbstractContextManager[Stack]] | None,
+    data: Path | None = None,
 ) -> AbstractContextManager[Stack]:
-    """Where to play: what was said, else SNATCH_PORT if somebody is there, else the stack that runs, else our own."""
-    there = running()
-    if not url and os.environ.get("SNATCH_PORT"):
+    """Where to play: what was said, else SNATCH_PORT if somebody is there, else the stack that runs, else our own.
+
+    `data`: the folder of the stack that is meant.  Raises NoStack, NotLoopback.
+    """
+    there = running(data)
+    if data is not None and there is None:
+        raise NoStack(f"no stack runs on {data}")
+    if not url and data is None and os.environ.get("SNATCH_PORT"):
         usual = f"http://127.0.0.1:{os.environ['SNATCH_PORT']}"
         url = usual if silence(usual) is None else ""
     if url:
-        same = there is not None and there["url"] == url.rstrip("/")
-        return nullcontext(there if same and there is not None else {"url": url})
+        check_loopback(url)
+        if there is not None and urlsplit(there["url"]).port == urlsplit(url).port:
+            return nullcontext({**there, "url": url})
+        if data is not None and there is not None:
+            raise NoStack(f"the stack on {data} is at {there['url']}, not at {url}")
+        return nullcontext({"url": url})
     if there is not None:
         return nullcontext(there)
     if started is None:
@@ -114,8 +140,8 @@ def target(
     return started()
 
 
-async def simulate(wish: Wish, stack: Stack, *, tv: bool = True) -> Findings:
-    """Play all rooms side by side, at most `wish.limit` seconds."""
+async def simulate(wish: Wish, stack: Stack, running: Running = lambda _: None, *, tv: bool = True) -> Findings:
+    """Play all rooms side by side, at most `wish.limit` seconds, and only for as long as the stack is there."""
     found = Findings()
     witness = await _witness(stack, found)
     runs: list[TableRun] = []
@@ -126,16 +152,23 @@ async def simulate(wish: Wish, stack: Stack, *, tv: bool = True) -> Findings:
                 check_loopback(tv_url)
             runs = [TableRun(number, wish, door, tv_url, found) for number in range(1, wish.rooms + 1)]
             tasks = [asyncio.create_task(_one(run, witness, found)) for run in runs]
-            _, late = await asyncio.wait(tasks, timeout=wish.limit)
-            for task in late:
+            playing = asyncio.create_task(asyncio.wait(tasks, timeout=wish.limit))
+            vigil = asyncio.create_task(until_gone(stack, running))
+            await asyncio.wait([playing, vigil], return_when=asyncio.FIRST_COMPLETED)
+            if vigil.done() or (found.broken and ended(stack, running)):
+                found.gone = f"the stack at {stack['url']} was ended while it was played on"
+            for task in [*tasks, playing, vigil]:
                 task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await asyncio.wait(tasks, timeout=GOODBYE if found.gone else None)
     finally:
         if witness is not None:
-            await witness.stop()
-    for run in runs:
-        if run.at != "done" and not run.at.startswith("failed"):
-            found.check(FINISHED, False, f"{run.room or run.number}: {run.at} when the {wish.limit:.0f} s were over")
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(witness.stop(), GOODBYE)
+    if not found.gone:
+        for run in runs:
+            if run.at != "done" and not run.at.startswith("failed"):
+                late = f"{run.room or run.number}: {run.at} when the {wish.limit:.0f} s were over"
+                found.check(FINISHED, False, late)
     return found
 
 
@@ -152,13 +185,14 @@ async def _one(run: TableRun, witness: LogWitness | None, found: Findings) -> No
 
 async def _witness(stack: Stack, found: Findings) -> LogWitness | None:
     url = stack.get("nats_url")
-    if not url:
-        found.notes.append("the log was not read: this stack does not say where its NATS is")
-        return None
-    witness = LogWitness(url)
-    try:
-        await witness.start()
-    except (OSError, NatsError, TimeoutError) as error:
-        found.notes.append(f"the log was not read: {error!r}")
-        return None
-    return witness
+    if url:
+        witness = LogWitness(url)
+        try:
+            await witness.start()
+            return witness
+        except (OSError, NatsError, TimeoutError) as error:
+            why = f"the log could not be read: {error!r}"
+    else:
+        why = f"it is not known where {stack['url']} has its log (--data DIR names the stack's folder)"
+    found.unchecked |= dict.fromkeys((LOGGED, REPLAYED), why)
+    return None

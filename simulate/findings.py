@@ -29,6 +29,10 @@ class Findings:
     hands: Counter[str] = field(default_factory=Counter)
     reconnects: int = 0
     notes: list[str] = field(default_factory=list)
+    unchecked: dict[str, str] = field(default_factory=dict)
+    """Invariants that could not be looked at, and why."""
+    gone: str = ""
+    """The stack ended under the players, in words."""
     latency: Any = field(default_factory=lambda: HdrHistogram(MICROSECONDS, A_MINUTE, 3))
     lag: Any = field(default_factory=lambda: HdrHistogram(MICROSECONDS, A_MINUTE, 3))
     """How late the generator itself was: past a few ms the latencies are its own."""
@@ -48,7 +52,7 @@ class Findings:
         self.lag.record_value(max(MICROSECONDS, min(A_MINUTE, round(seconds * 1e6))))
 
     def ok(self) -> bool:
-        return not self.broken
+        return not self.broken and not self.gone
 
 
 def _ms(histogram: Any, percentile: float) -> float:
@@ -76,6 +80,8 @@ def as_json(found: Findings, seconds: float, asked: dict[str, Any]) -> dict[str,
         "broken": dict(found.broken),
         "told": found.told,
         "notes": found.notes,
+        "unchecked": found.unchecked,
+        "gone": found.gone,
     }
 
 
@@ -97,6 +103,7 @@ def as_text(found: Findings, seconds: float) -> str:
     for invariant, count in sorted(found.checks.items()):
         bad = found.broken[invariant]
         lines.append(f"{'✗' if bad else '✓'} {invariant}: " + (f"broken {bad:,} of {count:,}" if bad else f"{count:,}"))
+    lines += [f"– {invariant}: not checked, {why}" for invariant, why in sorted(found.unchecked.items())]
     lines += [f"note       {note}" for note in found.notes]
     lines += [f"  ! {words}" for words in found.told]
     return "\n".join(lines)

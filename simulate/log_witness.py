@@ -150,4 +150,4 @@ def judge(
     found.check(REPLAYED, shown == view, f"{room} seat {seat}: {differences(view, shown, ('screen', 'log'))}")
 
 
-__all__ = ["LogWitness", "NatsError", "RoomLog", "judge"]
+__all__ = ["LOGGED", "REPLAYED", "LogWitness", "NatsError", "RoomLog", "judge"]

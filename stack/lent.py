@@ -24,9 +24,9 @@ class NotStarted(Exception):
     """It did not get ready: the last it said."""
 
 
-def running() -> dict[str, Any] | None:
-    """The state of the stack that runs on the usual folder."""
-    return DataFolder(default_folder()).state()
+def running(folder: Path | None = None) -> dict[str, Any] | None:
+    """The state of the stack that runs on this folder, or on the usual one."""
+    return DataFolder(folder or default_folder()).state()
 
 
 @contextmanager

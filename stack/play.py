@@ -207,6 +207,7 @@ class Stack:
         layout = self.layout
         return {
             "pid": os.getpid(),
+            "data": str(self.data.path),
             "started": self._started,
             "ready": self.ready,
             "url": layout.url,
