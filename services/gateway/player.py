@@ -215,6 +215,8 @@ class Player:
     def _on_presence_refused(self, code: str) -> None:
         if code in _GOODBYE and not self._leaving:
             self._check()
+        elif code == "full":  # off the list meanwhile, as who comes late is: asked again when presence is told next
+            self._error("full", "the room is full")
 
     def _on_act(self, message: client_in.LobbyMessage) -> None:
         if len(self._acts) >= MAX_ACTS:

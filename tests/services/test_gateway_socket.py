@@ -183,6 +183,17 @@ async def test_a_removed_player_is_told_so_and_put_out(new_nats: New) -> None:
             assert await phone.closed() == 4003
 
 
+async def test_who_comes_back_to_a_room_that_filled_up_meanwhile_is_told_so_and_may_wait(new_nats: New) -> None:
+    async with stage(new_nats) as s:
+        s.rooms.room(ROOM, "p1")
+        s.rooms.no_place.add("p2")
+        async with s.phone() as phone:
+            await phone.hello(s.rooms.token(ROOM, "p2"))
+            await phone.until("error", code="full")
+            await s.rooms.change(ROOM, host="p1")
+            await phone.until("lobby", rev=2)
+
+
 async def test_a_room_that_is_gone_ends_its_sockets(new_nats: New) -> None:
     async with stage(new_nats) as s:
         s.rooms.room(ROOM, "p1")

@@ -24,6 +24,8 @@ class TwinRooms(rooms_pb2_grpc.RoomsServiceServicer):
         self.tokens = Tokens(SECRET)
         self.lobbies: dict[str, client_out.Lobby] = {}
         self.removed: set[str] = set()
+        self.no_place: set[str] = set()
+        """Players whose places others have taken."""
         self.made: dict[str, pb.CreateRoomResponse] = {}
         self.presence: list[tuple[str, str, bool]] = []
         """(player, socket, here) as told."""
@@ -140,6 +142,8 @@ class TwinRooms(rooms_pb2_grpc.RoomsServiceServicer):
     async def Presence(self, request: pb.PresenceRequest, context: Any) -> pb.PresenceResponse:  # noqa: N802
         await self._check(context)
         _, player = await self._claims(request.token, context)
+        if player in self.no_place:
+            await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "full")
         self.presence.append((player, request.socket, request.kind == pb.PRESENCE_KIND_HERE))
         async with self.something:
             self.something.notify_all()

@@ -363,6 +363,8 @@ export class Session extends Screen {
     if (error.code === 'removed' || error.code === 'no_room' || error.code === 'bad_token') {
       if (this.room) this.#ports.keep.forget(this.room)
       this.#home(errorOf(error.code, error.text).message)
+    } else if (error.code === 'full') {
+      this.news.toast(errorOf(error.code).message, 'error')
     } else if (error.code === 'bad_version') {
       this.#home(en.errors.bad_version)
     }

@@ -306,6 +306,14 @@ describe('ids without gaps', () => {
   })
 })
 
+test('who comes back to a room that filled up meanwhile is told so, and waits', () => {
+  twin.begin()
+  twin.connect()
+  twin.socket.say({ t: 'error', code: 'full' })
+  expect(twin.session.toasts.map((t) => t.text)).toEqual(['The room is full.'])
+  expect(twin.session.status).toBe('open')
+})
+
 test('a page older than the servers loads itself anew, but only once the hand is over', () => {
   twin.begin()
   twin.connect()
