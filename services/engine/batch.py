@@ -15,7 +15,7 @@ from services.engine import records as r
 from services.engine import table_presence as presence
 from services.engine.items import Call, CallRefused, CommandItem, DealItem, DropItem, Item
 from services.engine.ledger import Ledger
-from services.engine.sitting import Sitting
+from services.engine.sitting import Fault, Sitting
 from services.engine.table import Member, Table
 from wire.news import TableNews
 
@@ -32,7 +32,7 @@ class Batch:
         self.views = False
         self.outgoing: list[frames.Outgoing] = []
         self.news: list[TableNews] = []
-        self.faults: list[BaseException] = []
+        self.faults: list[Fault] = []
         self.refused: list[str] = []
         self.moves = 0
         self.chunks: list[r.Chunk] = []
@@ -48,7 +48,7 @@ class Batch:
                 try:
                     table_clock.wake(sitting)
                 except Exception as fault:
-                    self.faults.append(fault)
+                    self.faults.append(Fault(fault, name))
 
     def take(self, item: Item) -> None:
         try:
@@ -61,7 +61,7 @@ class Batch:
             else:
                 self._drop(item)
         except Exception as fault:
-            self.faults.append(fault)
+            self.faults.append(_fault(fault, item))
             item.fail()
 
     def finish(self) -> None:
@@ -244,3 +244,11 @@ _CALLS: dict[type, Any] = {
 }
 
 __all__ = ["Batch", "DropItem"]
+
+
+def _fault(error: Exception, item: Item) -> Fault:
+    if isinstance(item, CommandItem):
+        return Fault(error, item.command.room, item.command.seat)
+    if isinstance(item, Call):
+        return Fault(error, getattr(item.request, "room", ""))
+    return Fault(error, item.room if isinstance(item, DealItem) else "")

@@ -21,6 +21,7 @@ from services.engine.items import Item
 from services.engine.ledger import Inconsistent, Ledger
 from services.engine.log import Trimmed
 from services.engine.partition import Partition, Phase, Verdict
+from services.engine.sitting import Fault
 from services.engine.stream import StreamAway
 from wire import subjects
 from wire.news import Entry, TableNews
@@ -323,11 +324,12 @@ class Owner:
         if await self._floor.log.trim(self.number, oldest):
             self._trimmed = oldest
 
-    def _note_faults(self, faults: list[BaseException]) -> None:
+    def _note_faults(self, faults: list[Fault]) -> None:
         self._faulty = bool(faults)
         for fault in faults:
             self._floor.metrics.faulted()
-            self._log.error("a fault in a room; it goes on without this command", exc_info=fault)
+            log = self._log.bind(room=fault.room, seat=fault.seat)
+            log.error("a fault in a room; it goes on without this command", exc_info=fault.error)
 
     async def _hand_over(self, engine: str, addr: str) -> None:
         partition = self.partition

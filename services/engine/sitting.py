@@ -7,7 +7,7 @@ never is, the table is dropped with it.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -42,6 +42,14 @@ class Step:
         """The seat that a new session begins on: its older tabs learn it from a frame."""
 
 
+class Fault(NamedTuple):
+    """An error of our own, and where: what an operator needs to find the room again."""
+
+    error: BaseException
+    room: str
+    seat: int | None = None
+
+
 class Sitting:
     """The steps of one table in one record.  `news` is for the rooms service, `faults` for the log."""
 
@@ -49,7 +57,7 @@ class Sitting:
         self.table, self.now = table, now
         self.steps: list[Step] = []
         self.news: list[TableNews] = []
-        self.faults: list[BaseException] = []
+        self.faults: list[Fault] = []
 
     def begin(self, seat: int | None = None, id: int | None = None) -> Step:
         step = Step(seat, id)

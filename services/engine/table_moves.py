@@ -13,7 +13,7 @@ import msgspec
 from games.contract import Refusal
 from services.engine import records as r
 from services.engine import table_presence as presence
-from services.engine.sitting import Sitting
+from services.engine.sitting import Fault, Sitting
 from services.engine.table import STANDINGS_MS, AnyGame, Member, Table
 from wire import client_in as ask
 
@@ -70,7 +70,7 @@ def move(sitting: Sitting, member: Member, id: int, asked: Asked) -> None:
     except Refusal as no:
         step.no = r.Refused(no.code, no.by, no.pile)
     except Exception as fault:
-        sitting.faults.append(fault)
+        sitting.faults.append(Fault(fault, sitting.table.state.room, member.seat))
         if not step.events:
             step.no = r.Refused("bad_move")
     sitting.table.answer(member.seat, id, step.no)

@@ -106,13 +106,16 @@ class Place:
                     self._socket.send(_WAITING)
             except EngineRefusal as refusal:
                 if turn == self._turn:
-                    self._log.info("the table didn't take the seat", room=request.room, why=str(refusal))
+                    self._log.info(
+                        "the table didn't take the player", room=request.room, player=request.player, why=str(refusal)
+                    )
                     self._refuse_early()
                     self._parts.lobbies.doubt(request.room)
             else:
                 if turn == self._turn and not session.over:
                     self._attached = True
                     self._parts.metrics.seat_taken(loop.time() - started)
+                    self._log.info("at the table", room=request.room, seat=session.seat, player=request.player)
                     while self._early:
                         self._pass_on(*self._early.popleft())
                 return

@@ -18,6 +18,7 @@ from services.engine import table_store as store
 from services.engine.batch import Batch
 from services.engine.items import Call, CommandItem, DealItem, Item
 from services.engine.ledger import Ledger
+from services.engine.sitting import Fault
 from services.engine.table import COUNTDOWN_MS, Table
 from tests.services.engine_twin import TWIN
 from wire import frames
@@ -106,7 +107,7 @@ class Play:
         self.answered: list[frames.Answered] = []
         self.frames: list[tuple[str, frames.Frame]] = []
         self.news: list[dict[str, Any]] = []
-        self.faults: list[BaseException] = []
+        self.faults: list[Fault] = []
         names = ["Ann", "Bo", "Cy", "Di", "Ed", "Flo", "Gus", "Hal", "Ida"][:players]
         self.members = [pb.OpenMember(player=f"p{i}", name=name, colour=i % 8) for i, name in enumerate(names)]
         self.members += [pb.OpenMember(player=f"b{i}", name=f"Bot {i}", bot="easy") for i in range(bots)]

@@ -117,10 +117,10 @@ def test_a_broken_message_is_told_so_uses_no_id_and_harms_nothing(body: bytes) -
     assert play.answer(0, id) is None
 
 
-def test_a_fault_in_the_game_refuses_that_move_and_harms_nothing_else() -> None:
+def test_a_fault_in_the_game_refuses_that_move_harms_nothing_else_and_is_told_with_room_and_seat() -> None:
     play = Play().start()
     assert play.phones[0].move("burst") == "bad_move"
-    assert [type(f) for f in play.faults] == [ZeroDivisionError]
+    assert [(type(f.error), f.room, f.seat) for f in play.faults] == [(ZeroDivisionError, play.table.state.room, 0)]
     assert play.phones[0].move("take") is None
 
 
