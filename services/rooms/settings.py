@@ -21,6 +21,7 @@ class RoomsSettings(TokenSettings):
     host_grace: float = Field(15.0, ge=0, description="Seconds a host may be away in the lobby.")
     join_patience: float = Field(60.0, gt=0, description="Seconds in which who joined must come, to stay on the list.")
     room_idle: float = Field(600.0, gt=0, description="Seconds that a room outlives its last human.")
+    request_memory: float = Field(600.0, gt=0, description="Seconds that a repeated call gets the first one's answer.")
     socket_stale: float = Field(50.0, gt=0, description="Seconds after which a silent socket is gone.")
     table_check: float = Field(30.0, gt=0, description="Seconds between looks at a live table.")
 
@@ -33,4 +34,5 @@ class RoomsSettings(TokenSettings):
             stale=round(self.socket_stale * 1000),
             check=round(self.table_check * 1000),
             opening=round(self.engine_patience * 2000),
+            request=round(self.request_memory * 1000),
         )
