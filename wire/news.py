@@ -57,3 +57,5 @@ class Entry(msgspec.Struct, frozen=True):
     epoch: int
     state: str
     """`opening`, `open`, or `offer` (to `owner`, which does not serve yet)."""
+    reads: int = 1
+    """Of an offer: the record version that an engine must read to take it."""

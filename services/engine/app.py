@@ -17,6 +17,7 @@ from services.engine.board import Lease
 from services.engine.dealing import Deals
 from services.engine.hall import Hall
 from services.engine.metrics import EngineMetrics
+from services.engine.records import VERSION
 from services.engine.service import EngineService
 from services.engine.settings import EngineSettings
 from services.engine.stream import Asker, StreamAway
@@ -56,7 +57,7 @@ class Engine:
         await self._asker.start()
         self._server = rpc.server()
         self.port = self._server.add_insecure_port(f"{self.settings.engine_host}:{self.settings.engine_port}")
-        lease = Lease(0, self._advertised(), self.settings.build, secrets.token_hex(4))
+        lease = Lease(0, self._advertised(), self.settings.build, secrets.token_hex(4), reads=VERSION)
         self.hall = Hall(self._bus, self._asker, self._games, self._deals, self.metrics, self.settings.instance, lease)
         self._watch(self.hall)
         add_EngineServiceServicer_to_server(EngineService(self.hall, self.metrics), self._server)

@@ -23,9 +23,10 @@ from wire.news import TableNews
 class Batch:
     """Take items, then `finish`; commit the record; then run `afterwards` and send `outgoing`."""
 
-    def __init__(self, ledger: Ledger, epoch: int, now: int) -> None:
-        self.ledger, self.epoch, self.now = ledger, epoch, now
-        self.snapshots = ledger.due_snapshots(now) if ledger.time_to_look(now) else []
+    def __init__(self, ledger: Ledger, epoch: int, now: int, writes: int = r.VERSION) -> None:
+        """`writes`: the record's version; nothing goes in that its readers don't know."""
+        self.ledger, self.epoch, self.now, self.writes = ledger, epoch, now, writes
+        self.snapshots = ledger.due_snapshots(now, writes) if ledger.time_to_look(now) else []
         self.deferred: list[Item] = []
         """For a room whose table was closed in this batch: the next one takes them."""
         self.afterwards: list[Callable[[], None]] = []

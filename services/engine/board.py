@@ -7,7 +7,7 @@ seconds.  A stale view costs a lost compare-and-set, never safety.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 from nats.aio.msg import Msg
@@ -40,13 +40,17 @@ def check_layout(found: bytes) -> None:
 
 
 class Lease(msgspec.Struct, frozen=True):
-    """An engine's heartbeat.  `boot` tells a process from another of the same name; `gone`: it ends."""
+    """An engine's heartbeat.  `boot` tells a process from another of the same name; `gone`: it ends.
+
+    `reads`: the highest record version that it reads; releases that didn't say so read 1.
+    """
 
     n: int
     addr: str
     build: str = ""
     boot: str = ""
     gone: bool = False
+    reads: int = 1
 
 
 class Board:
@@ -127,11 +131,10 @@ class Board:
         except msgspec.DecodeError:
             return None, message.sequence
 
-    def complete(self, live: set[str]) -> bool:
-        """Every partition is open at a living owner."""
-        return len(self.placed) == PARTITIONS and all(
-            at.entry.state == "open" and at.entry.owner in live for at in self.placed.values()
-        )
+    def complete(self, live: set[str], partitions: Sequence[int]) -> bool:
+        """Every one of these partitions is open at a living owner."""
+        found = [self.placed.get(partition) for partition in partitions]
+        return all(at is not None and at.entry.state == "open" and at.entry.owner in live for at in found)
 
     async def _hear(self, message: Msg) -> None:
         key = message.subject.removeprefix(subjects.OWN_BUCKET + ".")

@@ -7,9 +7,10 @@ should hold it.  An engine that comes or goes moves only its own share.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from services.engine.records import VERSION
 from wire.news import Entry
 from wire.places import PARTITIONS
 
@@ -37,8 +38,8 @@ def ranking(partition: int, engines: Iterable[str]) -> list[str]:
 class Claims:
     """What to claim, asked again and again; times are seconds of a monotonic clock."""
 
-    def __init__(self, me: str) -> None:
-        self._me = me
+    def __init__(self, me: str, partitions: Sequence[int] = range(PARTITIONS)) -> None:
+        self._me, self._partitions = me, partitions
         self._orphan_since: dict[int, float] = {}
         self._offer_since: dict[int, tuple[int, float]] = {}
 
@@ -46,7 +47,7 @@ class Claims:
         """Partitions without a living owner whose turn it is for this engine.  `held`: has, claims, or can't have."""
         live = peers | {self._me}
         found = []
-        for partition in range(PARTITIONS):
+        for partition in self._partitions:
             if partition in held:
                 self._orphan_since.pop(partition, None)
                 continue
@@ -61,6 +62,8 @@ class Claims:
 
     def _wait(self, partition: int, at: Placed | None, live: set[str], now: float) -> float | None:
         """Seconds to wait before claiming; None: it has an owner."""
+        if at is not None and at.entry.reads > VERSION:
+            return None  # For an engine of a later release.
         if at is not None and at.entry.owner == self._me:
             return 0.0  # Offered to me, or mine in an earlier life.
         orphan = at is None or at.entry.owner not in live

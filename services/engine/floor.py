@@ -26,6 +26,15 @@ class Floor(Protocol):
     board: Board
     metrics: EngineMetrics
 
+    @property
+    def writes(self) -> int:
+        """The record version that all living engines read."""
+        ...
+
+    def heir(self, partition: int, reads: int) -> tuple[str, str]:
+        """Name and address of the living peer that should have a partition and reads so much; empty: none."""
+        ...
+
     def lease_proof(self) -> float:
         """Loop time at which the last successful renewal of the own lease began."""
         ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from servicekit import logs
 from servicekit.bus import Bus
@@ -19,8 +19,10 @@ from services.engine.log import Log
 from services.engine.metrics import EngineMetrics
 from services.engine.owner import Owner
 from services.engine.partition import Phase
+from services.engine.records import VERSION
 from services.engine.stream import Asker, Stream
 from services.engine.table import AnyGame, Table
+from services.engine.versions import Versions
 from wire import subjects
 from wire.places import PARTITIONS, partition_of
 
@@ -32,7 +34,7 @@ AFTER_FAULT = 1.0
 
 
 class Hall:
-    """Implements `Floor` for its owners.  `name_taken`: another process has this engine's name now."""
+    """Implements `Floor` for its owners.  `partitions`: all there are; the model has fewer."""
 
     def __init__(
         self,
@@ -43,6 +45,7 @@ class Hall:
         metrics: EngineMetrics,
         name: str,
         lease: Lease,
+        partitions: Sequence[int] = range(PARTITIONS),
     ) -> None:
         self.name, self.addr, self.boot = name, lease.addr, lease.boot
         self.games, self.bus, self.metrics = games, bus, metrics
@@ -55,7 +58,9 @@ class Hall:
         self.deals = deals
         self.resigned = False
         """Another process took this engine's name: serve nothing any more."""
-        self._claims = Claims(name)
+        self._partitions = partitions
+        self._claims = Claims(name, partitions)
+        self._versions = Versions()
         self._owners: dict[int, Owner] = {}
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._ticker: asyncio.Task[None] | None = None
@@ -80,11 +85,14 @@ class Hall:
             return "another process has this engine's name"
         halted = sum(o.partition.phase is Phase.HALTED for o in self._owners.values())
         if halted:
-            return f"{halted} of {PARTITIONS} partitions are halted: an operator must look"
+            return f"{halted} of {len(self._partitions)} partitions are halted: an operator must look"
         live = self.keeper.alive() | {self.name}
-        if self.board.complete(live):
+        if self.board.complete(live, self._partitions):
             return None
-        share = [p for p in range(PARTITIONS) if ranking(p, live)[0] == self.name]
+        later = sum(at.entry.reads > VERSION for at in self.board.placed.values())
+        if later:
+            return f"{later} partitions have a log of a later release, and no engine here that reads it"
+        share = [p for p in self._partitions if ranking(p, live)[0] == self.name]
         closed = [p for p in share if p not in self._owners or not self._owners[p].open]
         return f"{len(closed)} of {len(share)} partitions of its share are not open" if closed or not share else None
 
@@ -102,9 +110,8 @@ class Hall:
     async def stop(self) -> None:
         """Hand everything over, then say that this engine ends."""
         self._draining = True
-        live = self.keeper.alive()
         for owner in list(self._owners.values()):
-            self._give(owner, ranking(owner.number, live)[0] if live else "")
+            owner.hand_to(*self.heir(owner.number, owner.needs))
         if self._tasks:
             await asyncio.wait(self._tasks.values(), timeout=DRAIN_WITHIN if self.bus.is_connected else 0.1)
         if self._saying is not None:
@@ -122,6 +129,20 @@ class Hall:
         await self.bots.stop()
 
     # ---- Floor ----
+
+    @property
+    def writes(self) -> int:
+        return self._versions.writes
+
+    def heir(self, partition: int, reads: int) -> tuple[str, str]:
+        readers = self._readers(reads)
+        engine = ranking(partition, readers)[0] if readers else ""
+        return engine, self.board.leases[engine][0].addr if engine else ""
+
+    def _readers(self, version: int) -> set[str]:
+        """Living peers that read so much."""
+        leases = self.board.leases
+        return {e for e in self.keeper.alive() if e in leases and leases[e][0].reads >= version}
 
     def lease_proof(self) -> float:
         return self.keeper.proved_at
@@ -161,6 +182,7 @@ class Hall:
         if self._draining or self.resigned or not self.bus.is_connected:
             return
         now = asyncio.get_running_loop().time()
+        self._look_at_versions(now)
         claiming = sum(o.partition.phase not in (Phase.OPEN, Phase.HALTED) for o in self._owners.values())
         for partition in self._claims.due(self.board.placed, self.keeper.alive(), set(self._owners), now):
             if claiming >= CLAIMS_AT_ONCE:
@@ -171,12 +193,15 @@ class Hall:
             return
         serving = [o for o in self._owners.values() if o.open and not o.leaving]
         room = HAND_OVERS_AT_ONCE - sum(o.leaving for o in self._owners.values())
-        for partition, engine in to_hand_over([o.number for o in serving], self.name, self.keeper.alive())[:room]:
-            self._give(self._owners[partition], engine)
+        leaving = [o for o in serving if to_hand_over([o.number], self.name, self._readers(o.needs))]
+        for owner in leaving[:room]:
+            owner.hand_to(*self.heir(owner.number, owner.needs))
 
-    def _give(self, owner: Owner, engine: str) -> None:
-        lease = self.board.leases.get(engine)
-        owner.hand_to(engine if lease else "", lease[0].addr if lease else "")
+    def _look_at_versions(self, now: float) -> None:
+        leases = self.board.leases
+        self._versions.look([leases[e][0].reads for e in self.keeper.alive() if e in leases], now)
+        for owner in self.owners():
+            owner.rewrite()
 
     def _claim(self, partition: int) -> None:
         owner = self._owners[partition] = Owner(partition, self)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+import msgspec
 import nats.errors
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
@@ -90,7 +91,7 @@ class Keeper:
             self._task.cancel()
             await asyncio.gather(self._task, *self._probes, return_exceptions=True)
         if self._revision and self._bus.is_connected and not self._over:
-            gone = Lease(self._lease.n + 1, self._lease.addr, self._lease.build, self._lease.boot, gone=True)
+            gone = msgspec.structs.replace(self._lease, n=self._lease.n + 1, gone=True)
             await self._board.renew(self._name, gone, self._revision)
         if self._alive_sub is not None and not self._bus.is_closed:
             await self._alive_sub.unsubscribe()
@@ -113,7 +114,7 @@ class Keeper:
             except Exception:
                 self._log.exception("a fault in the heartbeat")
             self._note_set()
-            for peer in self.silence.quiet(QUIET_AFTER) - self._probing:
+            for peer in sorted(self.silence.quiet(QUIET_AFTER) - self._probing):
                 self._probing.add(peer)
                 task = asyncio.create_task(self._probe(peer), name=f"probe:{peer}")
                 self._probes.add(task)
@@ -125,7 +126,7 @@ class Keeper:
             return
         loop = asyncio.get_running_loop()
         began = loop.time()
-        lease = Lease(self._lease.n + 1, self._lease.addr, self._lease.build, self._lease.boot)
+        lease = msgspec.structs.replace(self._lease, n=self._lease.n + 1)
         revision = await self._board.renew(self._name, lease, self._revision)
         self._metrics.lease_renewed(revision is not None)
         if revision is not None:

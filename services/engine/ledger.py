@@ -69,6 +69,8 @@ class Ledger:
         self._look_at_record = 0
         self._orphans: set[str] = set()
         self._sequences: list[int] = []
+        self._versions: dict[int, int] = {}
+        """The last record of each version."""
 
     def table(self, room: str) -> Table | None:
         entry = self.rooms.get(room)
@@ -83,7 +85,7 @@ class Ledger:
             self._orphans.discard(snapshot.room)
         for chunk in record.chunks:
             self._replay_chunk(chunk, sequence, record.now)
-        self._advance(sequence, record.now)
+        self._advance(sequence, record)
 
     def _replay_chunk(self, chunk: r.Chunk, sequence: int, now: int) -> None:
         events = [event for step in chunk.steps for event in step.events]
@@ -150,14 +152,15 @@ class Ledger:
         self._look_at, self._look_at_record = now + SNAPSHOT_MS // 10, self._records + SNAPSHOT_RECORDS // 10
         return True
 
-    def due_snapshots(self, now: int) -> list[r.RoomSnapshot]:
+    def due_snapshots(self, now: int, writes: int = r.VERSION) -> list[r.RoomSnapshot]:
         """Rooms to write again, oldest first, from committed state; `committed` notes them."""
+        above = self.above(writes)
         found: list[r.RoomSnapshot] = []
         size = 0
         for name, room in sorted(self.rooms.items(), key=lambda item: item[1].base):
-            far = self._records_since(room.base) >= SNAPSHOT_RECORDS
+            far = room.base <= above or self._records_since(room.base) >= SNAPSHOT_RECORDS
             if far or (room.dirty and now - room.base_at >= SNAPSHOT_MS):
-                data = store.dump(room.table)
+                data = store.dump(room.table, writes)
                 if found and size + len(data) > SNAPSHOT_BYTES:
                     break
                 size += len(data)
@@ -175,14 +178,23 @@ class Ledger:
             if room is not None:
                 room.dirty = True
                 room.base = room.base or sequence
-        self._advance(sequence, record.now)
+        self._advance(sequence, record)
 
     def oldest_needed(self) -> int:
         """Records below this sequence may be purged; this one, and the last, never."""
         return min((room.base for room in self.rooms.values()), default=self.last)
 
-    def _advance(self, sequence: int, now: int) -> None:
-        self.now, self.last = max(self.now, now), sequence
+    def needs(self, trimmed: int) -> int:
+        """The version that a reader of the log from `trimmed` on must read."""
+        return max((v for v, last in self._versions.items() if last >= trimmed), default=0)
+
+    def above(self, writes: int) -> int:
+        """The last record of a version above `writes`; rooms that lie in it or below are to be written again."""
+        return max((last for v, last in self._versions.items() if v > writes), default=0)
+
+    def _advance(self, sequence: int, record: r.Record) -> None:
+        self.now, self.last = max(self.now, record.now), sequence
+        self._versions[record.version] = sequence
         self._records += 1
         self._sequences.append(sequence)
         if len(self._sequences) > 4 * SNAPSHOT_RECORDS:

@@ -44,7 +44,7 @@ class Log:
         if message is None:
             return EMPTY
         id = message.headers.get(SLOT_ID, "")
-        return Last(message.sequence, id, epoch_of(id))
+        return Last(message.sequence, id, epoch_of(id), r.version_of(message.data))
 
     async def append(self, partition: Partition, slot: Slot) -> Verdict:
         """Send a slot until it is resolved, however long that takes.  NEW_FENCE is followed here."""

@@ -106,6 +106,20 @@ class Owner:
         self._hand_to = (engine, addr)
         self._some.set()
 
+    @property
+    def needs(self) -> int:
+        """The record version that an heir must read."""
+        return max(1, self.ledger.needs(self._trimmed))
+
+    def rewrite(self) -> None:
+        """An older engine is there: what lies in the log in a newer version is written again for it."""
+        if self._to_rewrite(self._floor.writes):
+            self._some.set()
+
+    def _to_rewrite(self, writes: int) -> bool:
+        above = self.ledger.above(writes)
+        return above > 0 and above >= self._trimmed
+
     def placed(self, at: Placed) -> None:
         """News of the own placement: a higher epoch ends this owner."""
         if at.entry.epoch > self.partition.epoch > 0:
@@ -151,6 +165,10 @@ class Owner:
             at = await floor.board.entry(self.number)
         except StreamAway:
             return False
+        if last.version > r.VERSION:
+            epoch = max(last.epoch, at.entry.epoch if at is not None else 0)
+            await self._step_back(last.version, epoch, at.revision if at is not None else 0)
+            return False
         epoch = partition.claim(last, at.entry.epoch if at is not None else 0)
         try:
             revision = await floor.board.place(self.number, self._entry("opening"), at.revision if at else 0)
@@ -160,10 +178,14 @@ class Owner:
             partition.claim_lost()
             return False
         self._revision = revision
-        body = r.encode(r.Record(r.VERSION, self.number, epoch, "claim", 0))
+        body = r.encode(r.Record(r.BEFORE, self.number, epoch, "claim", 0))
         if await floor.log.append(partition, partition.won(body)) is not Verdict.COMMITTED:
             raise Lost
-        await self._replay()
+        try:
+            await self._replay()
+        except r.UnknownVersion as unknown:
+            await self._step_back(unknown.version, epoch, revision)
+            return False
         partition.replayed()
         self.proved_at = self._room_time = asyncio.get_running_loop().time()
         await self._announce()
@@ -179,6 +201,15 @@ class Owner:
             await floor.bus.publish(subjects.TABLE_NEWS, msgspec.json.encode(news))
         return True
 
+    async def _step_back(self, version: int, epoch: int, revision: int) -> None:
+        """The log is of a later release: leave it to an engine that reads it, and don't come back."""
+        heir, addr = self._floor.heir(self.number, version)
+        self._log.warning("a log of a later release is left to its engines", version=version, to=heir or "anybody")
+        try:
+            await self._floor.board.place(self.number, Entry(heir, addr, epoch + 1, "offer", version), revision)
+        except StreamAway as error:
+            self._log.warning("stepping back waits for NATS", error=str(error))
+
     async def _replay(self) -> None:
         while True:
             self.ledger = Ledger(self._floor.games)
@@ -191,6 +222,8 @@ class Owner:
                 self._log.info("records were trimmed while they were read: once more")
             except StreamAway as error:
                 self._log.warning("the log can't be read", error=str(error))
+            except r.UnknownVersion:
+                raise
             except Exception as error:
                 raise Inconsistent(f"the log can't be replayed: {error!r}") from error
             if self._superseded:
@@ -256,7 +289,7 @@ class Owner:
         loop = asyncio.get_running_loop()
         began = loop.time()
         now = self.room_now()
-        batch = Batch(self.ledger, self.partition.epoch, now)
+        batch = Batch(self.ledger, self.partition.epoch, now, self._floor.writes)
         batch.wake()
         taken = [self._queue.popleft() for _ in range(min(MAX_ITEMS, len(self._queue)))]
         if len(self._queue) < MAX_QUEUED:
@@ -267,7 +300,7 @@ class Owner:
             batch.finish()
             self._note_faults(batch.faults)
             proof = batch.views and began - max(self.proved_at, self._floor.lease_proof()) > PROOF_S
-            if not batch.empty or proof or now - self.ledger.now >= TICK_MS:
+            if not batch.empty or proof or now - self.ledger.now >= TICK_MS or self._to_rewrite(batch.writes):
                 await self._commit(batch, began)
         except BaseException:
             for item in taken:
@@ -297,7 +330,7 @@ class Owner:
 
     async def _commit(self, batch: Batch, began: float) -> None:
         record = r.Record(
-            r.VERSION, self.number, self.partition.epoch, "data", batch.now, batch.snapshots, batch.chunks
+            batch.writes, self.number, self.partition.epoch, "data", batch.now, batch.snapshots, batch.chunks
         )
         body = r.encode(record)
         if len(body) > MAX_RECORD:
@@ -311,7 +344,7 @@ class Owner:
         # Room time runs on from the moment for which the record was made.
         self._room_time = began
         self.ledger.committed(record, self.partition.last)
-        if batch.snapshots or not self.ledger.rooms:
+        if batch.snapshots or not self.ledger.rooms or self._to_rewrite(batch.writes):
             self._trim()
 
     def _trim(self) -> None:
@@ -335,11 +368,11 @@ class Owner:
         partition = self.partition
         partition.hand()
         now = self.room_now()
-        body = r.encode(r.Record(r.VERSION, self.number, partition.epoch, "release", now, to=engine))
+        body = r.encode(r.Record(r.BEFORE, self.number, partition.epoch, "release", now, to=engine))
         if await self._floor.log.append(partition, partition.stage(body)) is not Verdict.COMMITTED:
             raise Lost
         try:
-            offer = Entry(engine, addr, partition.epoch + 1, "offer")
+            offer = Entry(engine, addr, partition.epoch + 1, "offer", self.needs)
             if await self._floor.board.place(self.number, offer, self._revision) is None:
                 self._log.warning("the offer was not taken: the placement had changed")
         except StreamAway:

@@ -40,11 +40,15 @@ class Slot(NamedTuple):
 
 
 class Last(NamedTuple):
-    """The last message of a partition's subject, as its leader has it; sequence 0: there is none."""
+    """The last message of a partition's subject, as its leader has it; sequence 0: there is none.
+
+    `version` is the record's, 0 when unknown.
+    """
 
     sequence: int
     id: str
     epoch: int
+    version: int = 0
 
 
 EMPTY = Last(0, "", 0)

@@ -1,8 +1,10 @@
 """What a partition's log holds: records of table events, refusals, snapshots and room time.
 
 A record is one message on `log.<partition>`.  All structs are msgpack arrays, tagged where
-a union needs it: a later release may add fields with a default at the end, and events,
-never take one away.  `VERSION` grows when a reader of the release before would go wrong.
+a union needs it.  A later release may add fields with a default at the end, which older
+readers pass over, and never takes one away.  `VERSION` grows when a reader of the release
+before would go wrong: with every new event and every new game, and with a field that
+mustn't be passed over.  See docs/adr/0005-mixed-releases.md.
 """
 
 from __future__ import annotations
@@ -12,10 +14,17 @@ from typing import Any, Literal
 import msgspec
 
 VERSION = 1
+"""The highest version read here, of records and of the snapshots in them."""
+BEFORE = 1
+"""That of the release before: written until every engine reads VERSION (see `versions`)."""
 
 
 class UnknownVersion(ValueError):
-    """A record of a release after this one: never guess at it."""
+    """A record of a release after this one: never guess at it.  `version`: what its reader must read."""
+
+    def __init__(self, what: str, version: int) -> None:
+        super().__init__(f"{what} version {version}, this engine knows {VERSION}")
+        self.version = version
 
 
 class _Event(msgspec.Struct, array_like=True):
@@ -246,10 +255,18 @@ def decode(data: bytes) -> Record:
     try:
         record = _decoder.decode(data)
     except msgspec.ValidationError:
-        head = _head.decode(data)
-        if head and isinstance(head[0], int) and head[0] > VERSION:
-            raise UnknownVersion(f"record version {head[0]}, this engine knows {VERSION}") from None
+        if (version := version_of(data)) > VERSION:
+            raise UnknownVersion("record", version) from None
         raise
     if record.version > VERSION:
-        raise UnknownVersion(f"record version {record.version}, this engine knows {VERSION}")
+        raise UnknownVersion("record", record.version)
     return record
+
+
+def version_of(data: bytes) -> int:
+    """A record's version, whatever else is in it; 0 for bytes that are none."""
+    try:
+        head = _head.decode(data)
+    except msgspec.DecodeError:
+        return 0
+    return head[0] if head and isinstance(head[0], int) else 0
