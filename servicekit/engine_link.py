@@ -33,12 +33,16 @@ class EngineLink:
     """
 
     def __init__(
-        self, address: str, replied: Callable[[EngineLink, Reply], None], broke: Callable[[EngineLink], None]
+        self,
+        address: str,
+        replied: Callable[[EngineLink, Reply], None],
+        broke: Callable[[EngineLink], None],
+        dial: Callable[[str], grpc.aio.Channel] = rpc.channel,
     ) -> None:
         self.address = address
         self._replied = replied
         self._broke = broke
-        self._channel = rpc.channel(address)
+        self._channel = dial(address)
         self.stub: EngineServiceAsyncStub = EngineServiceStub(self._channel)
         self._queue: list[Command] = []
         self._wake = asyncio.Event()
@@ -116,9 +120,10 @@ class EngineLink:
 
 
 class Links:
-    """All engines by address.  `replied` and `broke` are what every link tells."""
+    """All engines by address.  `replied` and `broke` are what every link tells; `dial` makes a channel."""
 
-    def __init__(self) -> None:
+    def __init__(self, dial: Callable[[str], grpc.aio.Channel] = rpc.channel) -> None:
+        self._dial = dial
         self.replied: Callable[[EngineLink, Reply], None] = _nobody
         self.broke: Callable[[EngineLink], None] = _nobody
         self._links: dict[str, EngineLink] = {}
@@ -130,7 +135,7 @@ class Links:
     def to(self, address: str) -> EngineLink:
         link = self._links.get(address)
         if link is None:
-            link = self._links[address] = EngineLink(address, self.replied, self.broke)
+            link = self._links[address] = EngineLink(address, self.replied, self.broke, self._dial)
         link.used_at = asyncio.get_running_loop().time()
         return link
 

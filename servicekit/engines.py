@@ -29,15 +29,15 @@ __all__ = ["Counts", "EngineAway", "EngineRefusal", "Engines", "Talker"]
 
 
 class Engines:
-    """Start it after NATS is connected, stop it before NATS is closed."""
+    """Start it after NATS is connected, stop it before NATS is closed.  `links`: other ways to engines than gRPC."""
 
-    def __init__(self, nc: Client, name: str, *, timeout: float = 5.0) -> None:
+    def __init__(self, nc: Client, name: str, *, timeout: float = 5.0, links: Links | None = None) -> None:
         self.timeout = timeout
         self.caller = f"{name[:40]}-{secrets.token_hex(4)}"
         """Under this name players are attached, until it is silent for long."""
         self._nc = nc
         self.placement = Placement(nc, self._on_placement)
-        self._links = Links()
+        self._links = links or Links()
         self._calls = EngineCalls(self.placement, self._links)
         self._commands = EngineCommands(self.placement, self._links)
         self._links.replied, self._links.broke = self._commands.on_reply, self._commands.on_broken
