@@ -56,7 +56,7 @@ class Callers:
                 if m.attached and m.bot is None and m.via
             }
             used |= here
-            for caller in here:
+            for caller in sorted(here):
                 if self._silence.get(caller, 0.0) >= SILENT:
                     owner.submit(DropItem(caller))
         self._silence = {caller: self._silence.get(caller, 0.0) + passed for caller in used}
