@@ -26,7 +26,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextvars import Context, ContextVar, copy_context
 from random import Random
-from typing import Any, TypeVar, TypeVarTuple, Unpack
+from typing import Any, TypeVar, TypeVarTuple
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -246,7 +246,7 @@ class SimLoop(asyncio.AbstractEventLoop):
                 while heap and heap[0][2].off:
                     pop(heap)
                 if not heap or heap[0][0] > until:
-                    self.now = until
+                    self.now = float(until)
                     return
                 self.now = when = heap[0][0]
                 while heap and heap[0][0] == when:
@@ -290,9 +290,7 @@ class SimLoop(asyncio.AbstractEventLoop):
     def time(self) -> float:
         return self.running.clock()
 
-    def call_soon(
-        self, callback: Callable[[Unpack[Ts]], object], *args: Unpack[Ts], context: Context | None = None
-    ) -> Handle:
+    def call_soon(self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None) -> Handle:
         if context is None:
             node = self.running
             context = node.context
@@ -303,7 +301,7 @@ class SimLoop(asyncio.AbstractEventLoop):
         return handle
 
     def call_later(
-        self, delay: float, callback: Callable[[Unpack[Ts]], object], *args: Unpack[Ts], context: Context | None = None
+        self, delay: float, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> Handle:
         node = self.running
         handle = Handle(callback, args, context or node.context, node)
@@ -311,7 +309,7 @@ class SimLoop(asyncio.AbstractEventLoop):
         return handle
 
     def call_at(
-        self, when: float, callback: Callable[[Unpack[Ts]], object], *args: Unpack[Ts], context: Context | None = None
+        self, when: float, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> Handle:
         node = self.running
         handle = Handle(callback, args, context or node.context, node)
