@@ -30,6 +30,12 @@ class CallerBeat(msgspec.Struct, frozen=True):
     gone: bool = False
 
 
+class EngineSuspected(msgspec.Struct, frozen=True):
+    """`engine.suspected`: a connection to the engine at this address broke."""
+
+    addr: str
+
+
 class BotWanted(msgspec.Struct, frozen=True):
     """`bots.wanted`: what a worker needs to attach to a seat that has no driver."""
 

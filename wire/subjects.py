@@ -58,6 +58,9 @@ def engine_alive(engine: str) -> str:
     return f"engine.{engine}.alive"
 
 
+ENGINE_SUSPECTED = "engine.suspected"
+"""From whoever's stream to an engine broke: its peers ask at once whether it is there.  Never proof."""
+
 TABLE_NEWS = "news.table"
 """From engines, for one of the rooms workers: a table closed, a member left, the host changed."""
 ROOMS_QUEUE = "rooms"
