@@ -1,89 +1,135 @@
-"""A phone: one player's socket to the gateway, and what its page would know.
+"""A phone: one player's socket to the gateway, and what its page would know and do.
 
-One move is on its way at a time.  The socket comes back by itself; a move without an
-answer is sent again, as a page does.
+The socket comes back by itself, and moves without an answer are sent again, by the page's
+own rules (`link`, `outbox`).  Nobody presses anything for that.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Callable
-from typing import Any
+from random import Random
+from typing import Any, Protocol
 
 import msgspec
-from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from simulate.findings import Findings
+from simulate.link import Link
+from simulate.outbox import Outbox, Pending, Told
 from simulate.screen import Screen, Verdict
 from simulate.snatch_solitaire import FAULTS
 from wire import client_in
 from wire import client_out as out
 
-TAKEN_OVER = 4001
-FINAL_CODES = (TAKEN_OVER, 4002, 4003, 4004)
 ONE_ANSWER = "one answer per move id"
 CARDS = "52 cards a seat"
 SCHEMA = "every message is of the protocol"
+
+SLOW_DOWN = 0.4
+"""Seconds until moves that were too many are sent again."""
 
 _decode = msgspec.json.Decoder(out.ServerMessage).decode
 _encode = msgspec.json.Encoder().encode
 
 
 class Refused(Exception):
-    """The lobby would not."""
+    """The lobby would not, or the socket is closed for good."""
 
 
-class Told:
-    """What was said of one move id."""
+class Stale(Exception):
+    """The page dropped the move undecided: too old, or of another table."""
 
-    __slots__ = ("at", "no", "where")
 
-    def __init__(self, verdict: Verdict) -> None:
-        self.at = time.monotonic()
-        self.no = verdict.no
-        self.where = [verdict.where]
+class Watcher(Protocol):
+    """Who measures a phone.  Times are monotonic seconds."""
+
+    def made(self, at: float) -> None:
+        """A move was made."""
+        ...
+
+    def answered(self, at: float) -> None:
+        """One was answered, or shown by a snapshot."""
+        ...
+
+    def dropped(self, at: float) -> None:
+        """One was given up by the page itself."""
+        ...
+
+    def down(self, at: float) -> None:
+        """The socket is lost."""
+        ...
+
+    def back(self, at: float) -> None:
+        """A snapshot has come."""
+        ...
+
+
+class Unwatched:
+    """Nobody measures."""
+
+    def made(self, at: float) -> None: ...
+
+    def answered(self, at: float) -> None: ...
+
+    def dropped(self, at: float) -> None: ...
+
+    def down(self, at: float) -> None: ...
+
+    def back(self, at: float) -> None: ...
 
 
 class Phone:
     """`start` connects; `screen` follows; `act` and `move` speak."""
 
-    def __init__(self, url: str, token: str, tab: int, found: Findings) -> None:
-        self._url = url.replace("http", "ws", 1) + "/ws"
+    def __init__(
+        self, url: str, token: str, tab: int, found: Findings, watcher: Watcher | None = None, *, look: bool = True
+    ) -> None:
+        """`look` after each frame that all cards are there."""
         self.token, self.tab = token, tab
         self.screen = Screen()
         self.lobby: out.Lobby | None = None
         self.told: dict[int, Told] = {}
-        self.sent = 0
+        self.outbox = Outbox()
         self.taken_over = asyncio.Event()
         self.closed: str | None = None
+        self.live = False
+        """A snapshot has come on this socket: moves may be sent."""
+        self.no_table = False
+        self.watcher: Watcher = watcher or Unwatched()
         self._found = found
-        self._socket: ClientConnection | None = None
-        self._changed = asyncio.Condition()
-        self._task: asyncio.Task[None] | None = None
-        self._pending: bytes | None = None
-        self._answer: asyncio.Future[Told] | None = None
+        self._looks = look
+        self._link = Link(url.replace("http", "ws", 1) + "/ws", self, Random(tab))
+        self._until: list[tuple[Callable[[Phone], bool], asyncio.Future[None]]] = []
         self._requests: dict[int, asyncio.Future[None]] = {}
         self._request = 0
+        self._last: Pending | None = None
+        self._fresh = False
 
     # ---- from outside ----------------------------------------------------------
 
     def start(self) -> None:
-        self._task = asyncio.create_task(self._run())
+        self._link.start()
 
     async def stop(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
-            self._task = None
+        self._link.stop()
+
+    @property
+    def sent(self) -> int:
+        """The highest move id given."""
+        return self.outbox.last
 
     async def until(self, holds: Callable[[Phone], bool]) -> None:
-        """Wait until what it was told makes this true."""
-        async with self._changed:
-            await self._changed.wait_for(lambda: holds(self) or self.closed is not None)
+        """Wait until what it was told makes this true.  Raises Refused when it is closed for good."""
+        if not holds(self) and self.closed is None:
+            future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            entry = (holds, future)
+            self._until.append(entry)
+            try:
+                await future
+            finally:
+                if entry in self._until:
+                    self._until.remove(entry)
         if not holds(self):
             raise Refused(f"the socket is closed: {self.closed}")
 
@@ -92,99 +138,90 @@ class Phone:
         self._request += 1
         request = self._request
         done = self._requests[request] = asyncio.get_running_loop().create_future()
-        await self._send(_encode(client_in.LobbyMessage(request, do)))
+        self._link.send(_encode(client_in.LobbyMessage(request, do)))
         try:
             await asyncio.wait_for(done, 15)
         finally:
             del self._requests[request]
 
     async def move(self, m: Any, due: float | None = None) -> Told:
-        """Send a move and wait for its answer; `due` is when it should have been sent (monotonic)."""
-        id = self.sent + 1
-        data = _encode(client_in.MoveMessage(id, self.screen.seq, msgspec.Raw(_encode(m))))
-        self.sent = id
-        self._pending = data
-        self._answer = asyncio.get_running_loop().create_future()
-        began = time.monotonic() if due is None else due
-        self._found.moves += 1
-        await self._send(data)
-        told = await self._answer
-        self._found.answered(told.at - began)
-        if told.no is None:
-            self._found.done += 1
-        else:
-            self._found.refused[told.no.code] += 1
+        """Make a move and wait for its answer; `due` is when it should have been made (monotonic).
+
+        Raises Stale, Refused.
+        """
+        pending = self.begin(m)
+        told = await pending.answer
+        self._found.answered(told.at - (pending.at if due is None else due))
         return told
+
+    def begin(self, m: Any) -> Pending:
+        """Make a move, on top of those that wait already; `answer` of what is returned is its future."""
+        now = time.monotonic()
+        pending = self._last = self.outbox.add(m, self.screen.seq, now)
+        pending.answer.add_done_callback(_retrieved)
+        self._found.moves += 1
+        self.watcher.made(now)
+        if self.closed is not None:
+            pending.answer.set_exception(Refused(f"the socket is closed: {self.closed}"))
+        elif self.live:
+            self._link.send(pending.data())
+        return pending
 
     async def say_again(self) -> None:
         """The last move's message once more, as a page does that isn't sure: it must change nothing."""
-        if self._pending is not None:
-            await self._send(self._pending)
+        if self._last is not None:
+            self._link.send(self._last.data())
 
-    # ---- the socket --------------------------------------------------------------
+    # ---- the socket: LinkListener ------------------------------------------------
 
-    async def _send(self, data: bytes) -> None:
-        socket = self._socket
-        if socket is not None:
-            with contextlib.suppress(ConnectionClosed):
-                await socket.send(data, text=True)
+    def hello(self) -> bytes:
+        return _encode(client_in.Hello(out.VERSION, self.token, self.tab))
 
-    async def _run(self) -> None:
-        pause = 0.1
-        while True:
-            try:
-                async with connect(self._url, compression=None, proxy=None, max_queue=256, open_timeout=20) as socket:
-                    pause = 0.1
-                    await socket.send(_encode(client_in.Hello(out.VERSION, self.token, self.tab)), text=True)
-                    self._socket = socket
-                    async for message in socket:
-                        await self._take(message)
-                    code, reason = socket.close_code, socket.close_reason
-            except ConnectionClosed as closed:
-                code, reason = (closed.rcvd.code, closed.rcvd.reason) if closed.rcvd else (1006, "")
-            except (OSError, InvalidHandshake, TimeoutError) as error:
-                code, reason = 0, repr(error)
-            self._socket = None
-            if code in FINAL_CODES:
-                await self._over(f"{code} {reason}")
-                return
-            self._found.reconnects += 1
-            await asyncio.sleep(pause)
-            pause = min(2.0, pause * 2)
-
-    async def _over(self, why: str) -> None:
-        async with self._changed:
-            self.closed = why
-            self._changed.notify_all()
-        if self._answer is not None and not self._answer.done():
-            self._answer.set_exception(Refused(f"the socket is closed: {why}"))
-
-    async def _take(self, data: str | bytes) -> None:
+    def heard(self, data: bytes) -> bool:
         try:
             message = _decode(data)
             verdicts = self._understand(message)
         except msgspec.ValidationError as error:
             self._found.check(SCHEMA, False, f"{error}: {data[:300]!r}")
-            return
+            return True
         self._found.check(SCHEMA, True, "")
+        now = time.monotonic()
         for verdict in verdicts:
-            self._judge(verdict)
-        self._settle()
-        if isinstance(message, out.Snapshot) and self._pending is not None and self._waiting():
-            await self._send(self._pending)
-        if isinstance(message, out.Expect) and self._pending is not None:
-            await self._send(self._pending)
-        async with self._changed:
-            self._changed.notify_all()
+            self._judge(verdict, now)
+        self._settle(now)
+        if isinstance(message, out.Snapshot):
+            self._rebased(message, now)
+        self._notify()
+        return not isinstance(message, out.Pong | out.Error)
 
-    def _settle(self) -> None:
-        """A move's answer is whole when the own part of what everyone saw is there too."""
-        told = self.told.get(self.sent)
-        if told is not None and not self.screen.owed and self._answer is not None and not self._answer.done():
-            self._answer.set_result(told)
+    def down(self) -> None:
+        was, self.live = self.live, False
+        if was:
+            self._found.reconnects += 1
+            self.watcher.down(time.monotonic())
+        for future in self._requests.values():
+            if not future.done():
+                future.set_exception(Refused("the socket was lost"))
+        self._notify()
 
-    def _waiting(self) -> bool:
-        return self._answer is not None and not self._answer.done()
+    def ended(self, code: int, reason: str) -> None:
+        """Closed for good: nothing is answered any more."""
+        self.live = False
+        self.closed = f"{code} {reason}"
+        now = time.monotonic()
+        for pending in self.outbox.pending.values():
+            self._drop(pending, Refused(f"the socket is closed: {self.closed}"), now)
+        self.outbox.pending.clear()
+        self._notify()
+
+    def _notify(self) -> None:
+        if not self._until:
+            return
+        for holds, future in list(self._until):
+            if not future.done() and (self.closed is not None or holds(self)):
+                future.set_result(None)
+
+    # ---- what is said --------------------------------------------------------------
 
     def _understand(self, message: Any) -> list[Verdict]:
         match message:
@@ -193,30 +230,92 @@ class Phone:
                 self._look()
                 return verdicts
             case out.Snapshot():
+                self._fresh = self.screen.table is not None and self.screen.table.table != message.table.table
                 self.screen.snapshot(message)
+                self.no_table = False
                 self._look()
             case out.Answer(id=id, no=no):
                 return [Verdict(id, no, "answer")]
+            case out.Expect(id=id):
+                self._send_from(id)
             case out.Lobby():
                 self.lobby = message
             case out.Done(req=req):
                 self._done(req, None)
+            case out.Waiting():
+                self.live = False
+            case out.NoTable():
+                self.no_table = True
             case out.TakenOver():
+                self.live = False
                 self.taken_over.set()
             case out.Error(code=code, req=req, id=id):
                 self._error(code, req, id)
         return []
 
+    def _rebased(self, snapshot: out.Snapshot, now: float) -> None:
+        """A snapshot is the truth: moves above its `answered` were never decided, and go out again in order.
+
+        Of those below whose verdict never came it is asked for, by the same message: it
+        must be in the table's memory, whoever holds the table now.
+        """
+        if self._fresh:
+            self.told = {}
+        unseen = [p for p in self.outbox.pending.values() if not p.shown]
+        for dropped in self.outbox.rebase(snapshot.answered, now, self._fresh):
+            self._drop(dropped, Stale(f"move {dropped.id}"), now)
+        for pending in unseen:
+            if pending.shown:
+                self.watcher.answered(now)
+        self.live = True
+        self.watcher.back(now)
+        self._send_from(0)
+
+    def _once_more(self) -> None:
+        if self.live:
+            self._send_from(0)
+
+    def _send_from(self, id: int) -> None:
+        for pending in list(self.outbox.pending.values()):
+            if pending.id >= id:
+                self._link.send(pending.data())
+
+    def _settle(self, now: float) -> None:
+        """A move's answer is whole when the own part of what everyone saw is there too."""
+        if self.screen.owed or not self.outbox.pending:
+            return
+        for id in [id for id in self.outbox.pending if id in self.told]:
+            pending = self.outbox.settle(id)
+            assert pending is not None
+            told = self.told[id]
+            if not pending.shown:
+                self.watcher.answered(now)
+            if told.no is None:
+                self._found.done += 1
+            else:
+                self._found.refused[told.no.code] += 1
+            if not pending.answer.done():
+                pending.answer.set_result(told)
+
     def _error(self, code: str, req: int | None, id: int | None) -> None:
         self._found.errors[code] += 1
         if req is not None:
             self._done(req, Refused(code))
-        elif id is not None and id == self.sent and self._waiting():
-            if code == "slow_down":
-                asyncio.get_running_loop().call_later(0.3, lambda: asyncio.ensure_future(self.say_again()))
-            else:
-                assert self._answer is not None
-                self._answer.set_exception(Refused(f"move {id}: {code}"))
+        elif id is not None and code == "slow_down":
+            asyncio.get_running_loop().call_later(SLOW_DOWN, self._once_more)
+        elif id is not None:
+            dropped = self.outbox.drop(id)
+            if dropped is not None:
+                self._drop(dropped, Refused(f"move {id}: {code}"), time.monotonic())
+                self._send_from(id)
+
+    def _drop(self, pending: Pending, why: Exception, now: float) -> None:
+        if not pending.shown:
+            self.watcher.dropped(now)
+        if not pending.answer.done():
+            pending.answer.set_exception(why)
+        if pending is self._last:
+            self._last = None
 
     def _done(self, req: int, error: Refused | None) -> None:
         future = self._requests.get(req)
@@ -231,24 +330,33 @@ class Phone:
 
     def _look(self) -> None:
         screen = self.screen
-        if screen.view is None or screen.game is None or screen.owed:
+        if not self._looks or screen.view is None or screen.game is None or screen.owed:
             return
         for fault in FAULTS[screen.game.spec.id](screen.view, screen.seat, screen.placed) or [""]:
             self._found.check(CARDS, not fault, f"{screen.room}: {fault}")
 
-    def _judge(self, verdict: Verdict) -> None:
+    def _judge(self, verdict: Verdict, now: float) -> None:
         """The first word on a move answers it; all later ones must agree, and come from elsewhere."""
-        where = f"{self.screen.room} seat {self.screen.seat} move {verdict.id}"
-        if verdict.id > self.sent:
-            self._found.check(ONE_ANSWER, False, f"{where} was never sent")
-            return
         told = self.told.get(verdict.id)
-        if told is None:
+        if told is None and verdict.id <= self.outbox.highest:
             self._found.check(ONE_ANSWER, True, "")
-            self.told[verdict.id] = Told(verdict)
+            self.told[verdict.id] = Told(verdict.no, verdict.where, now)
+            return
+        where = f"{self.screen.room} seat {self.screen.seat} move {verdict.id}"
+        if told is None:
+            self._found.check(ONE_ANSWER, False, f"{where} was never sent")
             return
         again = verdict.where != "answer" and verdict.where in told.where
         self._found.check(ONE_ANSWER, not again, f"{where} was answered twice in {verdict.where} frames")
         same = told.no == verdict.no
         self._found.check(ONE_ANSWER, same, f"{where} was answered {told.no}, then {verdict.no}")
         told.where.append(verdict.where)
+
+
+def _retrieved(future: asyncio.Future[Told]) -> None:
+    """Nobody may be waiting for it: its exception is not news."""
+    if not future.cancelled():
+        future.exception()
+
+
+__all__ = ["CARDS", "ONE_ANSWER", "SCHEMA", "Phone", "Refused", "Stale", "Told", "Unwatched", "Watcher"]

@@ -43,8 +43,8 @@ class TwinGateway:
 
     async def _say(self, socket: ServerConnection, messages: list[Any]) -> None:
         for message in messages:
-            if message is None:
-                await socket.close(1012)
+            if isinstance(message, int | None):
+                await socket.close(message or 1012)
                 return
             await socket.send(message if isinstance(message, str) else msgspec.json.encode(message).decode())
 
@@ -132,9 +132,8 @@ async def test_a_lost_socket_comes_back_with_the_same_tab_and_sends_its_move_aga
 
 
 async def test_a_phone_that_was_taken_over_does_not_fight_back(gateway: TwinGateway, phone: Phone) -> None:
-    gateway.script = lambda move: [out.TakenOver()]
-    move = asyncio.create_task(phone.move(Turn()))
-    await phone.taken_over.wait()
-    await phone._over("4001 taken over")
+    gateway.script = lambda move: [out.TakenOver(), 4001]
     with pytest.raises(Refused):
-        await move
+        await phone.move(Turn())
+    assert phone.taken_over.is_set()
+    assert len(gateway.hellos) == 1

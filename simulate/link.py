@@ -1,0 +1,259 @@
+"""The WebSocket that always comes back, as the page's own (`web/src/lib/link.ts`): back-off, pings, silence noticed.
+
+Calls only, no task: what is heard is handed on at once, and what is sent is written at
+once or not at all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from random import Random
+from typing import Protocol, cast
+
+import msgspec
+from websockets.client import ClientProtocol
+from websockets.frames import Frame, Opcode
+from websockets.http11 import Response
+from websockets.protocol import State
+from websockets.uri import parse_uri
+
+from wire import client_in
+
+FIRST_WAIT, LONGEST_WAIT = 0.2, 5.0
+"""Seconds before another try: doubled by each failure, less up to a half by chance."""
+PING_EVERY = 5.0
+SILENCE = 11.0
+"""Seconds without a word, pongs included: the socket is dead, whatever it says."""
+OPEN_WITHIN = 6.0
+"""Seconds that opening may take: a stopped server's kernel takes connections that nobody serves."""
+
+FINAL = frozenset({4001, 4002, 4003, 4004})
+"""Taken over, bad token, removed, bad hello: coming back by itself would be wrong."""
+
+_MAX_MESSAGE = 4 << 20
+_encode = msgspec.json.Encoder().encode
+
+
+class LinkListener(Protocol):
+    """Who speaks on a link.  None of these may wait."""
+
+    def hello(self) -> bytes: ...
+
+    def heard(self, data: bytes) -> bool:
+        """A message; whether it shows that the server serves us (neither a pong nor an error)."""
+        ...
+
+    def down(self) -> None:
+        """An open socket is lost, or one could not be opened; another is tried."""
+        ...
+
+    def ended(self, code: int, reason: str) -> None:
+        """Closed for good."""
+        ...
+
+
+class Link:
+    """`start`, and `stop` for good.  Times are seconds."""
+
+    def __init__(self, url: str, listener: LinkListener, dice: Random) -> None:
+        self.url = url
+        self._uri = parse_uri(url)
+        self._listener, self._dice = listener, dice
+        self._socket: _Socket | None = None
+        self._running = False
+        self._tries = 0
+        self._heard = 0.0
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._opening: asyncio.Task[None] | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self._socket is not None and self._socket.opened
+
+    def start(self) -> None:
+        if not self._running:
+            self._running = True
+            self._connect()
+
+    def stop(self) -> None:
+        """Says goodbye; nothing more is heard."""
+        self._running = False
+        self._drop(abort=False)
+
+    def send(self, data: bytes) -> bool:
+        """Now or not at all: False when the socket is not open."""
+        if self._socket is None or not self._socket.opened:
+            return False
+        self._socket.say(data)
+        return True
+
+    # ---- opening ----
+
+    def _connect(self) -> None:
+        socket = self._socket = _Socket(self)
+        self._opening = asyncio.create_task(self._dial(socket))
+        self._after("open", OPEN_WITHIN, self._give_up)
+
+    async def _dial(self, socket: _Socket) -> None:
+        try:
+            await asyncio.get_running_loop().create_connection(lambda: socket, self._uri.host, self._uri.port)
+        except OSError:
+            self._lost(socket, 0, "")
+
+    def handshake(self) -> ClientProtocol:
+        return ClientProtocol(self._uri, max_size=_MAX_MESSAGE)
+
+    def _opened(self, socket: _Socket) -> None:
+        if socket is not self._socket:
+            return
+        self._cancel("open")
+        self._heard = time.monotonic()
+        socket.say(self._listener.hello())
+        self._ping()
+        self._after("silence", SILENCE, self._look)
+
+    # ---- while it is open ----
+
+    def _hear(self, socket: _Socket, data: bytes) -> None:
+        if socket is not self._socket:
+            return
+        self._heard = time.monotonic()
+        if self._listener.heard(data):
+            # A socket that is taken and thrown out again at once must not come back without a wait.
+            self._tries = 0
+
+    def _ping(self) -> None:
+        self.send(_encode(client_in.Ping(time.monotonic())))
+        self._after("ping", PING_EVERY, self._ping)
+
+    def _look(self) -> None:
+        left = self._heard + SILENCE - time.monotonic()
+        if left > 0:
+            self._after("silence", left, self._look)
+        else:
+            self._give_up()
+
+    # ---- closing ----
+
+    def _give_up(self) -> None:
+        self._drop(abort=True)
+        self._again()
+
+    def _lost(self, socket: _Socket, code: int, reason: str) -> None:
+        if socket is not self._socket:
+            return
+        self._drop(abort=True)
+        if code in FINAL:
+            self._running = False
+            self._listener.ended(code, reason)
+        else:
+            self._again()
+
+    def _again(self) -> None:
+        if not self._running:
+            return
+        self._listener.down()
+        full = min(LONGEST_WAIT, FIRST_WAIT * 2**self._tries)
+        self._tries += 1
+        self._after("again", full * (0.5 + self._dice.random() / 2), self._connect)
+
+    def _drop(self, abort: bool) -> None:
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
+        socket, self._socket = self._socket, None
+        if socket is not None:
+            socket.end(abort)
+        if self._opening is not None and self._opening is not asyncio.current_task():
+            self._opening.cancel()
+        self._opening = None
+
+    def _after(self, name: str, seconds: float, call: object) -> None:
+        self._cancel(name)
+        self._timers[name] = asyncio.get_running_loop().call_later(seconds, call)  # type: ignore[arg-type]
+
+    def _cancel(self, name: str) -> None:
+        timer = self._timers.pop(name, None)
+        if timer is not None:
+            timer.cancel()
+
+
+class _Socket(asyncio.Protocol):
+    """One connection of a link."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self._ws = link.handshake()
+        self._transport: asyncio.Transport | None = None
+        self._parts: list[bytes] = []
+        self.opened = False
+
+    # ---- for the link ----
+
+    def say(self, data: bytes) -> None:
+        self._ws.send_text(data)
+        self._write()
+
+    def end(self, abort: bool) -> None:
+        """With a goodbye, or cut off."""
+        self.opened = False
+        if self._transport is None:
+            return
+        if not abort and self._ws.state is State.OPEN:
+            self._ws.send_close(1000)
+            self._write()
+            self._transport.close()
+        else:
+            self._transport.abort()
+
+    # ---- asyncio's ----
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's is no subclass
+        if self._link._socket is not self:
+            self._transport.abort()
+            return
+        self._ws.send_request(self._ws.connect())
+        self._write()
+
+    def data_received(self, data: bytes) -> None:
+        self._ws.receive_data(data)
+        self._write()
+        for event in self._ws.events_received():
+            if isinstance(event, Response):
+                if self._ws.state is State.OPEN:
+                    self.opened = True
+                    self._link._opened(self)
+            elif isinstance(event, Frame):
+                self._take(event)
+        if self._ws.close_expected() and self._transport is not None:
+            self._transport.close()
+
+    def _take(self, frame: Frame) -> None:
+        if frame.opcode not in (Opcode.TEXT, Opcode.CONT):
+            return
+        if frame.fin and not self._parts:
+            self._link._hear(self, bytes(frame.data))
+            return
+        self._parts.append(bytes(frame.data))
+        if frame.fin:
+            whole, self._parts = b"".join(self._parts), []
+            self._link._hear(self, whole)
+
+    def eof_received(self) -> None:
+        self._ws.receive_eof()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self.opened = False
+        if self._ws.state is not State.CLOSED:
+            self._ws.receive_eof()
+        closed = self._ws.close_rcvd
+        self._link._lost(self, closed.code if closed else 1006, closed.reason if closed else "")
+
+    def _write(self) -> None:
+        if self._transport is None or self._transport.is_closing():
+            return
+        data = b"".join(part for part in self._ws.data_to_send() if part)
+        if data:
+            self._transport.write(data)
