@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple, TypeVar
 
 import grpc
 
@@ -13,7 +14,7 @@ from generated.snatch.engine.v1 import engine_pb2 as pb
 from servicekit import logs
 from servicekit.engine_link import EngineLink, Links
 from servicekit.placement import Placement
-from wire.places import partition_of
+from wire.places import PARTITIONS, partition_of
 
 TRY_TIMEOUT = 2.0
 NOT_OWNER_PAUSE = 0.05
@@ -32,6 +33,13 @@ class EngineRefusal(Exception):
         super().__init__(f"{code.name}: {detail}")
         self.code = code
         self.detail = detail
+
+
+class Listing(NamedTuple):
+    """Tables that are live.  `whole`: every partition's owner was heard; else there may be more."""
+
+    tables: list[pb.TableSummary]
+    whole: bool
 
 
 class EngineCalls:
@@ -53,6 +61,12 @@ class EngineCalls:
         """Every live table of every engine that answers."""
         answers = await self._list(timeout)
         return [table for answer in answers.values() if answer is not None for table in answer.tables]
+
+    async def listing(self, timeout: float = TRY_TIMEOUT) -> Listing:
+        """As `tables`, and whether that is all there are."""
+        answers = [a for a in (await self._list(timeout)).values() if a is not None]
+        served = {partition for answer in answers for partition in answer.partitions}
+        return Listing([t for answer in answers for t in answer.tables], len(served) == PARTITIONS)
 
     async def silent(self, timeout: float = 1.0) -> list[str]:
         """The owners of partitions that don't answer a call just now."""
@@ -85,9 +99,10 @@ class EngineCalls:
             if owner is None:
                 await self._change(partition, min(0.1, left))
                 continue
-            link = self._links.to(owner.addr)
             try:
-                return await call(link, min(left, TRY_TIMEOUT))
+                return await self._ask_owner(partition, owner.addr, call, min(left, TRY_TIMEOUT))
+            except _Moved:
+                last = f"{owner.addr}: another engine has the partition by now"
             except grpc.aio.AioRpcError as error:
                 code, detail = error.code(), error.details() or ""
                 if not _ask_again(code, detail):
@@ -96,14 +111,41 @@ class EngineCalls:
                 self._placement.doubt(partition, owner.addr)
                 await self._change(partition, min(NOT_OWNER_PAUSE, max(0.0, deadline - loop.time())))
 
+    async def _ask_owner(
+        self, partition: int, address: str, call: Callable[[EngineLink, float], Awaitable[R]], timeout: float
+    ) -> R:
+        """Ends at once when another engine has the partition: this one may be stopped.  Raises `_Moved`."""
+        asked: asyncio.Future[R] = asyncio.ensure_future(call(self._links.to(address), timeout))
+        try:
+            while not asked.done():
+                with self._news(partition) as news:
+                    waiting: set[asyncio.Future[Any]] = {asked, news}
+                    await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+                owner = self._placement.known(partition)
+                if not asked.done() and owner is not None and owner.addr != address:
+                    raise _Moved
+            return asked.result()
+        finally:
+            asked.cancel()
+
     async def _change(self, partition: int, timeout: float) -> None:
         """Wait for news of a partition, but not long."""
+        with self._news(partition) as news:
+            await asyncio.wait({news}, timeout=timeout)
+
+    @contextmanager
+    def _news(self, partition: int) -> Iterator[asyncio.Future[None]]:
+        """A future that news of a partition ends."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiters[partition].add(future)
         try:
-            await asyncio.wait({future}, timeout=timeout)
+            yield future
         finally:
             self._waiters[partition].discard(future)
+
+
+class _Moved(Exception):
+    """The partition has another owner than the one that is being asked."""
 
 
 def _ask_again(code: grpc.StatusCode, detail: str) -> bool:

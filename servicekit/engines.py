@@ -7,7 +7,9 @@ Questions (`engine_calls`) are asked again until they are answered; commands
 from __future__ import annotations
 
 import asyncio
+import itertools
 import secrets
+import zlib
 
 import msgspec
 import nats.errors
@@ -15,17 +17,19 @@ from nats.aio.client import Client
 
 from generated.snatch.engine.v1 import engine_pb2 as pb
 from servicekit import rpc
-from servicekit.engine_calls import EngineAway, EngineCalls, EngineRefusal
+from servicekit.engine_calls import EngineAway, EngineCalls, EngineRefusal, Listing
 from servicekit.engine_commands import Counts, EngineCommands, Talker
-from servicekit.engine_link import Links
+from servicekit.engine_link import EngineLink, Links
 from servicekit.placement import Placement
 from wire import subjects
-from wire.news import CallerBeat
+from wire.news import CallerBeat, EngineSuspected
 
 BEAT = 1.0
 """Seconds between beats of a process that has players attached."""
+SUSPECT_AGAIN = 0.5
+"""Seconds between hints about the same engine."""
 
-__all__ = ["Counts", "EngineAway", "EngineRefusal", "Engines", "Talker"]
+__all__ = ["Counts", "EngineAway", "EngineRefusal", "Engines", "Listing", "Talker"]
 
 
 class Engines:
@@ -40,8 +44,11 @@ class Engines:
         self._links = links or Links()
         self._calls = EngineCalls(self.placement, self._links)
         self._commands = EngineCommands(self.placement, self._links)
-        self._links.replied, self._links.broke = self._commands.on_reply, self._commands.on_broken
+        self._links.replied, self._links.broke = self._commands.on_reply, self._on_broken
         self._beating: asyncio.Task[None] | None = None
+        self._attempts = itertools.count(1)
+        self._suspected: dict[str, float] = {}
+        self._hints: set[asyncio.Task[None]] = set()
 
     @property
     def counts(self) -> Counts:
@@ -59,6 +66,7 @@ class Engines:
             await asyncio.gather(self._beating, return_exceptions=True)
             self._beating = None
             await self._beat(gone=True)
+        await asyncio.gather(*self._hints, return_exceptions=True)
         await self._links.close()
         await self.placement.stop()
 
@@ -96,6 +104,10 @@ class Engines:
         """Every live table of every engine that answers."""
         return await self._calls.tables(timeout)
 
+    async def listing(self, timeout: float = 2.0) -> Listing:
+        """As `tables`, and whether that is all there are."""
+        return await self._calls.listing(timeout)
+
     async def silent(self, timeout: float = 1.0) -> list[str]:
         """The owners of partitions that don't answer a call just now."""
         return await self._calls.silent(timeout)
@@ -118,10 +130,32 @@ class Engines:
         self._commands.stall(talker)
 
     def detach(self, room: str, seat: int, session: int) -> None:
-        """Tell the owner that a session's socket is gone; told again for a while if the owner changes."""
+        """Tell the owner that a session's socket is gone, until an owner has confirmed it."""
         self._commands.detach(room, seat, session)
 
+    def new_attempt(self) -> int:
+        """Names a try to attach: of this process and no other, as nearly as 32 bits can."""
+        return zlib.crc32(f"{self.caller}/{next(self._attempts)}".encode()) or 1
+
+    def detach_attempt(self, room: str, attempt: int) -> None:
+        """The same for an Attach whose answer never came."""
+        self._commands.detach_attempt(room, attempt)
+
     # ---- what happens ----
+
+    def _on_broken(self, link: EngineLink) -> None:
+        self._commands.on_broken(link)
+        now = asyncio.get_running_loop().time()
+        if now - self._suspected.get(link.address, -SUSPECT_AGAIN) >= SUSPECT_AGAIN:
+            self._suspected = {a: at for a, at in self._suspected.items() if now - at < SUSPECT_AGAIN}
+            self._suspected[link.address] = now
+            hint = asyncio.create_task(self._suspect(link.address), name="suspect")
+            self._hints.add(hint)
+            hint.add_done_callback(self._hints.discard)
+
+    async def _suspect(self, address: str) -> None:
+        """Its peers find out whether it is gone; nothing rests on this but how soon they do."""
+        await self._say(subjects.ENGINE_SUSPECTED, msgspec.json.encode(EngineSuspected(address)))
 
     def _on_placement(self, partition: int) -> None:
         self._calls.on_placement(partition)
@@ -133,9 +167,12 @@ class Engines:
             await asyncio.sleep(BEAT)
 
     async def _beat(self, *, gone: bool = False) -> None:
+        await self._say(subjects.CALLERS_BEAT, msgspec.json.encode(CallerBeat(self.caller, gone)))
+
+    async def _say(self, subject: str, data: bytes) -> None:
         if not self._nc.is_connected:
             return
         try:
-            await self._nc.publish(subjects.CALLERS_BEAT, msgspec.json.encode(CallerBeat(self.caller, gone)))
+            await self._nc.publish(subject, data)
         except nats.errors.Error:
             return

@@ -74,23 +74,26 @@ class EngineService(EngineServiceServicer):
         return answer
 
     async def Tables(self, request: pb.TablesRequest, context: Context) -> pb.TablesResponse:  # noqa: N802
-        found: list[pb.TableSummary] = []
-        for tables in await asyncio.gather(*(self._tables_of(o, request) for o in self._hall.owners())):
-            found += tables
-        return pb.TablesResponse(tables=found)
+        answer = pb.TablesResponse()
+        owners = self._hall.owners()
+        for owner, tables in zip(owners, await asyncio.gather(*map(self._tables_of, owners)), strict=True):
+            if tables is not None:
+                answer.tables.extend(tables)
+                answer.partitions.append(owner.number)
+        return answer
 
-    async def _tables_of(self, owner: Owner, request: pb.TablesRequest) -> list[pb.TableSummary]:
-        """Nothing of a partition that doesn't answer: it must not hide the others."""
+    async def _tables_of(self, owner: Owner) -> list[pb.TableSummary] | None:
+        """None of a partition that doesn't answer: it must not hide the others."""
         if not owner.ledger.rooms:
             return []
-        call = Call(request, asyncio.get_running_loop().create_future())
+        call = Call(pb.TablesRequest(), asyncio.get_running_loop().create_future())
         owner.submit(call)
         try:
             async with asyncio.timeout(CALL_WITHIN):
                 tables: list[pb.TableSummary] = await call.future
                 return tables
         except (NotOwner, TimeoutError):
-            return []
+            return None
 
     async def Commands(  # noqa: N802
         self, requests: AsyncIterator[pb.CommandsRequest], context: Context

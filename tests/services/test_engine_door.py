@@ -352,4 +352,4 @@ async def test_closing_by_call_tells_the_table_and_rooms(stack: EngineStack, ann
         told = await news.get()
     closed = {"room": ROOM, "table": "t1", "what": "closed", "player": "p0", "why": "expired"}
     assert told == {**closed, "bots": {"bot": "easy"}}
-    assert await stack.engines.tables() == []
+    assert await stack.engines.listing() == ([], True)

@@ -239,7 +239,8 @@ class TwinEngine(engine_pb2_grpc.EngineServiceServicer):
 
     async def Tables(self, request: pb.TablesRequest, context: Any) -> pb.TablesResponse:  # noqa: N802
         return pb.TablesResponse(
-            tables=[pb.TableSummary(room=t.room, table=t.table) for t in self.tables.live.values()]
+            tables=[pb.TableSummary(room=t.room, table=t.table) for t in self.tables.live.values()],
+            partitions=sorted(self.owns),
         )
 
     # ---- commands ----
