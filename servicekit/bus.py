@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import random
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -52,6 +53,7 @@ async def connect(
     """Connect, and keep on trying for as long as the process lives.
 
     `on_error` hears of slow consumers (messages were dropped: get a snapshot).
+    `url` may name several servers, comma-separated: any of one cluster will do.
     What is published while disconnected is buffered up to 2 MiB and sent later.
     """
     log = logs.logger("servicekit.bus")
@@ -83,13 +85,17 @@ async def connect(
         if on_reconnect is not None:
             await on_reconnect()
 
+    servers = [u.strip() for u in url.split(",") if u.strip()]
+    # Every process begins elsewhere, and goes on down its list: never first to the server that it just lost.
+    random.shuffle(servers)
     options: dict[str, Any] = {
-        "servers": [u.strip() for u in url.split(",")],
+        "servers": servers,
+        "dont_randomize": True,
         "name": name,
         "max_reconnect_attempts": -1,
         "reconnect_time_wait": 0.1,
         "connect_timeout": 2,
-        "ping_interval": 2,
+        "ping_interval": 1,  # a server that is stopped is left after 3 s
         "max_outstanding_pings": 2,
         "allow_reconnect": True,
         "error_cb": error,

@@ -15,16 +15,24 @@ from pathlib import Path
 from typing import Literal
 
 from stack.log_files import LogFile
-from stack.probes import Probe
+from stack.probes import NO_ANSWER, Probe
 
 State = Literal["waiting", "starting", "ready", "not ready", "down", "stopped"]
 
 BACK_OFF = (0.0, 0.5, 1.0, 2.0, 4.0)
 """Seconds before the first, second, … start after a death; the last one from then on."""
-LIVED = 10.0
-"""A child that lived so many seconds is back at the first."""
+LIVED = 3.0
+"""A child that got ready and lived so many seconds is back at the first: killed now and then, it never waits."""
 HOPELESS = 5
 """Deaths in a row, none of them after being ready: it will not come up."""
+HUNG, HUNG_LOOKS = 30.0, 10
+"""A child that has answered nothing for so many seconds, so many times, is killed.
+
+Both, since time alone would condemn a child that slept together with us; and a child that is
+stopped for a while (a debugger, a laptop's lid, a test of ours) is to wake up and go on.
+"""
+LAST_WORDS = 1.0
+"""Seconds for SIGABRT, at which Python, Go and Valkey write their stacks to the log, until SIGKILL."""
 
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
@@ -55,12 +63,16 @@ class Child:
         self.pid: int | None = None
         self.restarts = 0
         self.was_ready = False
+        """Ever."""
         self.hopeless = False
         self.killed = False
         self._changed = changed
         self._process: asyncio.subprocess.Process | None = None
         self._keeper: asyncio.Task[None] | None = None
         self._ending = False
+        self._got_ready = False
+        self._silent_since = 0.0
+        self._silent_looks = 0
 
     def start(self) -> None:
         self._ending = False
@@ -78,7 +90,8 @@ class Child:
             code = await self._live()
             if self._ending:
                 return
-            quick_deaths = 1 if time.monotonic() - began >= LIVED else quick_deaths + 1
+            steady = self._got_ready and time.monotonic() - began >= LIVED
+            quick_deaths = 1 if steady else quick_deaths + 1
             self.hopeless = not self.was_ready and (quick_deaths >= HOPELESS or code == 2)
             self._is("down", described(code))
             await asyncio.sleep(BACK_OFF[min(quick_deaths, len(BACK_OFF)) - 1])
@@ -87,6 +100,8 @@ class Child:
     async def _live(self) -> int:
         """From start to death; the exit code, negative for a signal."""
         me = os.getpid()
+        self._got_ready = False
+        self._silent_looks = 0
         with self.log.open() as out:
             try:
                 self._process = await asyncio.create_subprocess_exec(
@@ -120,10 +135,29 @@ class Child:
         if self.pid != pid or self._ending:
             return
         if missing is None:
-            self.was_ready = True
+            self.was_ready = self._got_ready = True
             self._is("ready")
         else:
             self._is("not ready" if self.state in ("ready", "not ready") else "starting", missing)
+        if missing == NO_ANSWER:
+            await self._suffer_silence(pid)
+        else:
+            self._silent_looks = 0
+
+    async def _suffer_silence(self, pid: int) -> None:
+        """For so long; then make room for a new one."""
+        now = time.monotonic()
+        if not self._silent_looks:
+            self._silent_since = now
+        self._silent_looks += 1
+        if self._silent_looks < HUNG_LOOKS or now - self._silent_since < HUNG:
+            return
+        self._silent_looks = 0
+        self._is("not ready", f"no answer for {now - self._silent_since:.0f} s: it is killed")
+        self.signal(signal.SIGABRT)
+        await asyncio.sleep(LAST_WORDS)
+        if self.pid == pid:
+            self.signal(signal.SIGKILL)
 
     def signal(self, number: signal.Signals) -> None:
         """To the child; SIGKILL to all that it started too."""
@@ -167,6 +201,13 @@ class Child:
         self.ask_to_end()
         if not await self.ended(grace):
             await self.kill()
+
+    async def renew(self, part: Part, grace: float) -> None:
+        """End it as `stop` does, and start it as this part; being killed for slowness is not held against it."""
+        await self.stop(grace)
+        self.killed, self.part = False, part
+        self._is("waiting")
+        self.start()
 
 
 def described(code: int) -> str:

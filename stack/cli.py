@@ -5,20 +5,22 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from stack.data import DataFolder, InUse, default_folder
+from stack.data import COUNTS, DataFolder, InUse, default_folder
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; its exit code."""
     parser = _parser()
-    # A command with a parser of its own (simulate) gets what this one doesn't know.
+    # A command with a parser of its own (simulate, soak) gets what this one doesn't know.
     arguments, rest = parser.parse_known_args(argv)
     arguments.rest = rest
-    if rest and arguments.command != "simulate":
+    if rest and arguments.command not in ("simulate", "soak"):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     if arguments.command is None:
         parser.print_help()
@@ -40,8 +42,14 @@ def _parser() -> argparse.ArgumentParser:
     play.add_argument("--host", default=os.environ.get("SNATCH_HOST") or "127.0.0.1", help="0.0.0.0: your network")
     play.add_argument("--fresh", action="store_true", help="start empty: forget rooms, tables and logs")
     play.add_argument("--plain", action="store_true", help="plain lines, on a terminal too")
-    for what in ("engines", "gateways", "rooms", "bots", "watches"):
+    for what in COUNTS.values():
         play.add_argument(f"--{what}", type=_count, default=1, metavar="N", help=f"how many {what} (1)")
+    play.add_argument(
+        "--nats",
+        type=int,
+        choices=(1, 3),
+        help="how many NATS servers: 3 hold three copies of the log, and one may die (what the data have, or 1)",
+    )
     _data(play)
     play.set_defaults(run=_play)
 
@@ -53,8 +61,30 @@ def _parser() -> argparse.ArgumentParser:
     _data(stop)
     stop.set_defaults(run=_stop)
 
+    scale = commands.add_parser("scale", help="more or fewer processes in the running stack, while people play")
+    for kind, what in COUNTS.items():
+        scale.add_argument(
+            f"--{what}", type=_count, dest=kind, metavar="N", help=f"how many {what} (as many as there are)"
+        )
+    _data(scale)
+    scale.set_defaults(run=_scale)
+
+    restart = commands.add_parser("restart", help="every process anew, one after another, while people play")
+    restart.add_argument(
+        "--kind",
+        action="append",
+        default=[],
+        choices=(*COUNTS, "nats", "valkey"),
+        help="only these; may be given several times (all services, no servers)",
+    )
+    _data(restart)
+    restart.set_defaults(run=_restart)
+
     simulate = commands.add_parser("simulate", help="simulated players through the public WebSocket", add_help=False)
     simulate.set_defaults(run=_simulate)
+
+    soak = commands.add_parser("soak", help="rooms that come and go, and whether anything grows", add_help=False)
+    soak.set_defaults(run=_soak)
 
     setup = commands.add_parser("setup", help="make the stream and the bucket in NATS_URL, once")
     setup.set_defaults(run=_setup)
@@ -120,6 +150,19 @@ def _play(arguments: argparse.Namespace) -> int:
             return _fail(why, cure)
     if arguments.fresh:
         data.empty()
+    try:
+        nats = servers.nats_count(data.path, arguments.nats)
+    except servers.OtherStore as error:
+        return _fail(
+            f"{data.path} holds a log written by {error.there} NATS server{'s' if error.there > 1 else ''},"
+            f" not by {arguments.nats}",
+            f"start it with --nats {error.there}, forget it with --fresh, or use another folder: --data DIR",
+        )
+    sync = os.environ.get("SNATCH_NATS_SYNC") or servers.SYNC
+    if not re.fullmatch(servers.SYNCS, sync):
+        return _fail(f"SNATCH_NATS_SYNC is {sync}", "set it to always, or to a time: 100ms, 10s, 2m")
+    if os.environ.get("NATS_URL") and arguments.nats is not None:
+        return _fail("NATS_URL names the servers, so --nats starts none", "leave out one of them")
     wishes = layout.Wishes(
         host=arguments.host,
         port=port,
@@ -131,6 +174,8 @@ def _play(arguments: argparse.Namespace) -> int:
         watches=arguments.watches,
         public_url=os.environ.get("SNATCH_PUBLIC_URL", ""),
         watch_url=os.environ.get("SNATCH_WATCH_URL", ""),
+        nats=nats,
+        nats_sync=sync,
         nats_url=os.environ.get("NATS_URL", ""),
         redis_url=os.environ.get("REDIS_URL", ""),
     )
@@ -159,12 +204,52 @@ def _stop(arguments: argparse.Namespace) -> int:
     return stop.stop(DataFolder(arguments.data or default_folder()))
 
 
+def _scale(arguments: argparse.Namespace) -> int:
+    from stack import orders, scale
+
+    counts = {kind: count for kind in COUNTS if (count := getattr(arguments, kind)) is not None}
+    if not counts:
+        return _fail("nothing to change", f"say how many: {', '.join(f'--{what} N' for what in COUNTS.values())}")
+    try:
+        state = scale.scale_to(arguments.data or default_folder(), counts)
+    except orders.Refused as error:
+        return _fail(error.what, error.cure)
+    print(f"ready: {_summary(state)}")
+    return 0
+
+
+def _restart(arguments: argparse.Namespace) -> int:
+    from stack import orders, scale
+
+    try:
+        state = scale.restart(arguments.data or default_folder(), arguments.kind)
+    except orders.Refused as error:
+        return _fail(error.what, error.cure)
+    print(f"ready, each one anew: {', '.join(arguments.kind)}" if arguments.kind else f"ready: {_summary(state)}")
+    return 0
+
+
+def _summary(state: dict[str, Any]) -> str:
+    kinds = [part["kind"] for part in state["parts"]]
+    return ", ".join(f"{kinds.count(kind)} {what if kinds.count(kind) > 1 else kind}" for kind, what in COUNTS.items())
+
+
 def _simulate(arguments: argparse.Namespace) -> int:
     from simulate import cli
     from stack import lent
 
     try:
         return cli.main(arguments.rest, lent.running, lent.started)
+    except lent.NotStarted as error:
+        return _fail(f"no stack came up:\n{error}", "try `snatch play` and look at its logs")
+
+
+def _soak(arguments: argparse.Namespace) -> int:
+    from simulate import soak
+    from stack import lent
+
+    try:
+        return soak.main(arguments.rest, lent.running, lent.started)
     except lent.NotStarted as error:
         return _fail(f"no stack came up:\n{error}", "try `snatch play` and look at its logs")
 

@@ -11,8 +11,22 @@ from pathlib import Path
 from typing import Any, TextIO
 
 ROOT = Path(__file__).resolve().parent.parent
-WRITTEN = ("logs", "nats", "nats.conf", "valkey", "secret", "secret.new", "stack.json", "stack.new")
+WRITTEN = (
+    "logs",
+    "nats",
+    "nats.conf",
+    *(f"nats-{number}{what}" for number in range(1, 4) for what in ("", ".conf")),
+    "valkey",
+    "orders",
+    "secret",
+    "secret.new",
+    "stack.json",
+    "stack.new",
+)
 """All that a stack writes into its folder, the lock apart."""
+
+COUNTS = {"engine": "engines", "rooms": "rooms", "bots": "bots", "watch": "watches", "gateway": "gateways"}
+"""What the number of each kind of process is called."""
 
 
 def default_folder() -> Path:
@@ -33,6 +47,7 @@ class DataFolder:
     def __init__(self, path: Path) -> None:
         self.path = path.resolve()
         self.logs = self.path / "logs"
+        self.orders = self.path / "orders"
         self.state_file = self.path / "stack.json"
         self._lock: TextIO | None = None
 

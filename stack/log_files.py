@@ -45,6 +45,10 @@ class LogFile:
             return []
         return [readable(line) for line in text.splitlines()[-lines:]]
 
+    def quoted(self) -> str:
+        """The last it says, and where the rest is, below an error."""
+        return "\n".join([*(f"    {line}" for line in self.tail(12)), f"  all of it: {self.path}"])
+
 
 def readable(line: str) -> str:
     """A JSON line as `time level what key=value …`; other lines as they are.

@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
-from stack import probes, servers
+from stack import orders, probes, servers
+from stack.change import Change, NotDone
 from stack.child import Child, Part, die_with_parent
 from stack.data import DataFolder
 from stack.layout import Layout
@@ -22,6 +23,8 @@ SERVICES_END, SERVERS_END = 2.2, 2.7
 """Seconds after which what is left of them is killed."""
 SETUP_SOON = 3.0
 """Seconds of setting NATS up after which it is said what is waited for."""
+LOOK, LOOK_WHEN_READY = 0.1, 1.0
+"""Seconds between two looks at a part."""
 HEAD_START = {0: 0.5, 1: 0.3, 2: 0.3, 4: 0.2}
 """Seconds that a stage has for itself before the next one is asked to end too, if it takes so long."""
 
@@ -55,11 +58,18 @@ class Stack:
         self._started = datetime.now(UTC).isoformat(timespec="seconds")
         self._stopping = asyncio.Event()
         self._stale_state = True
+        self._news = asyncio.Event()
+        self._rounds = asyncio.Condition()
+        self._lookers: dict[Child, asyncio.Task[None]] = {}
+        self._was_ready = False
+        self._answers: dict[str, dict[str, Any]] = {}
+        self._orders: asyncio.Queue[orders.Order] = asyncio.Queue()
 
     # ---- start -------------------------------------------------------------
 
     async def run(self) -> int:
         """Until `stop`; 0, or 1 when it can't come up.  Leaves nothing running."""
+        obeying = asyncio.create_task(self._obey(), name="orders")
         try:
             await self._bring_up()
             await self._watch_over()
@@ -67,6 +77,8 @@ class Stack:
             self.screen.say(f"✗ {error}")
             return 1
         finally:
+            obeying.cancel()
+            await asyncio.gather(obeying, return_exceptions=True)
             await self._end()
         return 0
 
@@ -76,23 +88,40 @@ class Stack:
             for child in self.children:
                 child.signal(signal.SIGKILL)
         self._stopping.set()
+        self._news.set()
 
     async def _bring_up(self) -> None:
-        self._begin(self.layout.servers)
+        for part in self.layout.servers:
+            self.add(part)
         while not self._stopping.is_set() and not all(c.state == "ready" for c in self.children):
-            await self._round(0.05)
+            await self._round()
         if self._stopping.is_set():
             return
         await self._set_up()
         if not self._stopping.is_set():
-            self._begin(self.layout.services)
+            for part in self.layout.services:
+                self.add(part)
 
-    def _begin(self, parts: Sequence[Part]) -> None:
-        for part in parts:
-            child = Child(part, LogFile(self.data.logs / f"{part.name}.log"), self._changed)
-            self.children.append(child)
-            child.start()
-        self._write_state()
+    def add(self, part: Part) -> Child:
+        """Start it, and look after it from now on."""
+        child = Child(part, LogFile(self.data.logs / f"{part.name}.log"), self._changed)
+        self.children.append(child)
+        self.children.sort(key=self._place)
+        self._lookers[child] = asyncio.create_task(_look_after(child), name=f"look:{part.name}")
+        child.start()
+        self._stale_state = True
+        return child
+
+    def forget(self, child: Child) -> None:
+        """It has ended, and is no part any more."""
+        self._lookers.pop(child).cancel()
+        self.children.remove(child)
+        self._stale_state = True
+        self._news.set()
+
+    def _place(self, child: Child) -> int:
+        order = [p.name for p in (*self.layout.servers, *self.layout.services)]
+        return order.index(child.part.name) if child.part.name in order else len(order)
 
     async def _set_up(self) -> None:
         """The stream and the bucket, made once, before any engine runs."""
@@ -122,44 +151,64 @@ class Stack:
             if not done.done():
                 process.kill()
         if await done != 0 and not self._stopping.is_set():
-            raise NotUp(f"setting up NATS failed:\n{_quoted(log)}")
+            raise NotUp(f"setting up NATS failed:\n{log.quoted()}")
 
     # ---- while it runs -----------------------------------------------------
 
     async def _watch_over(self) -> None:
         rotated = time.monotonic()
         while not self._stopping.is_set():
-            await self._round(1.0 if self.ready else 0.1)
+            await self._round()
             if time.monotonic() - rotated > 10:
                 rotated = time.monotonic()
                 for child in self.children:
                     child.log.rotate()
 
-    async def _round(self, pause: float) -> None:
-        """Look at each, tell who watches, and rest."""
-        await asyncio.gather(*(child.look() for child in self.children))
-        if self._stopping.is_set():
-            return
+    async def _round(self) -> None:
+        """Judge, tell who watches, and rest until there is news, a second at most."""
+        self._news.clear()
         for child in self.children:
-            if child.hopeless:
-                raise NotUp(f"{child.part.name} does not come up ({child.why}):\n{_quoted(child.log)}")
+            if child.hopeless and not self._was_ready:
+                raise NotUp(f"{child.part.name} does not come up ({child.why}):\n{child.log.quoted()}")
         await self._judge()
         if self._stale_state:
             self._write_state()
         self.screen.tick(self)
+        async with self._rounds:
+            self._rounds.notify_all()
+        pause = 1.0 if self.ready or not self._all_there() else LOOK
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._stopping.wait(), pause)
+            await asyncio.wait_for(self._news.wait(), pause)
+
+    def _all_there(self) -> bool:
+        at_work = {c.part.name for c in self.children if c.state == "ready"}
+        return at_work >= {p.name for p in (*self.layout.servers, *self.layout.services)}
+
+    async def settled(self, within: float) -> bool:
+        """Whether all are ready, asked anew, within so many seconds."""
+        await asyncio.gather(*(child.look() for child in self.children))
+        return await self.until(lambda: self.ready and self._all_there(), within)
+
+    async def until(self, holds: Callable[[], bool], within: float | None = None) -> bool:
+        """Wait until it holds; False when it doesn't, so many seconds later."""
+        self._news.set()
+        try:
+            async with asyncio.timeout(within), self._rounds:
+                await self._rounds.wait_for(holds)
+        except TimeoutError:
+            return False
+        return True
 
     async def _judge(self) -> None:
         """Ready is what the players' port says, and that all are."""
-        all_there = len(self.children) == len(self.layout.servers) + len(self.layout.services)
-        now = all_there and all(c.state == "ready" for c in self.children)
+        now = self._all_there()
         if now and not self.ready:
             port = next(c.part.ports["public"] for c in self.children if c.part.kind == "gateway")
             now = await probes.http(port, host=self.layout.host)() is None
         if now == self.ready:
             return
         self.ready = now
+        self._was_ready |= now
         self._stale_state = True
         if now:
             self._write_state()
@@ -167,13 +216,50 @@ class Stack:
 
     def _changed(self, child: Child) -> None:
         self._stale_state = True
+        self._news.set()
         self.screen.changed(child)
+
+    # ---- what is asked of it -------------------------------------------------
+
+    def asked(self) -> None:
+        """Somebody left orders in the folder."""
+        for order in orders.take(self.data):
+            self._answer(order.id, done=False)
+            self._orders.put_nowait(order)
+
+    async def _obey(self) -> None:
+        """One order after another."""
+        while True:
+            order = await self._orders.get()
+            await self.until(lambda: self._was_ready)
+            change = Change(self)
+            try:
+                if order.do == "scale":
+                    await change.scale(order.counts)
+                else:
+                    await change.restart(order.kinds)
+            except NotDone as error:
+                self.screen.say(f"✗ {error}")
+                self._answer(order.id, done=True, why=error.what, cure=error.cure)
+            except Exception as error:  # an order that can't be carried out ends no stack
+                self.screen.say(f"✗ {order.do}: {error!r}")
+                self._answer(order.id, done=True, why=repr(error), cure=f"look into {self.data.logs}")
+            else:
+                self._answer(order.id, done=True)
+
+    def _answer(self, order: str, *, done: bool, why: str = "", cure: str = "") -> None:
+        self._answers[order] = {"done": done, "why": why, "cure": cure}
+        for old in list(self._answers)[: -orders.KEPT]:
+            del self._answers[old]
+        self._write_state()
 
     # ---- end ---------------------------------------------------------------
 
     async def _end(self) -> None:
         """In order, and within 3 s."""
         self._stopping.set()
+        for looker in self._lookers.values():
+            looker.cancel()
         if self.children:
             self.screen.say("ending …")
         began = time.monotonic()
@@ -216,6 +302,7 @@ class Stack:
             "network_watch_url": layout.network_watch_url,
             "nats_url": layout.nats_url,
             "redis_url": layout.redis_url,
+            "answers": self._answers,
             "parts": [
                 {
                     "name": c.part.name,
@@ -232,8 +319,11 @@ class Stack:
         }
 
 
-def _quoted(log: LogFile) -> str:
-    return "\n".join([*(f"    {line}" for line in log.tail(12)), f"  all of it: {log.path}"])
+async def _look_after(child: Child) -> None:
+    """On its own, so that one which is stopped holds up nobody else's news."""
+    while True:
+        await child.look()
+        await asyncio.sleep(LOOK_WHEN_READY if child.state == "ready" else LOOK)
 
 
 async def play(layout: Layout, data: DataFolder, screen: Screen, attach: Callable[[Stack], None] | None = None) -> int:
@@ -242,6 +332,7 @@ async def play(layout: Layout, data: DataFolder, screen: Screen, attach: Callabl
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, stack.stop)
+    loop.add_signal_handler(orders.SIGNAL, stack.asked)
     if attach is not None:
         attach(stack)
     return await stack.run()

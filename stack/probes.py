@@ -8,6 +8,9 @@ from collections.abc import Awaitable, Callable
 
 Probe = Callable[[], Awaitable[str | None]]
 
+NO_ANSWER = "no answer"
+"""What is missing where somebody listens and says nothing: a process that is stopped, or hangs."""
+
 
 async def _ask(port: int, question: bytes, timeout: float, host: str = "127.0.0.1") -> bytes:
     """The whole answer, the question having asked to close.  Raises Unanswered."""
@@ -20,7 +23,7 @@ async def _ask(port: int, question: bytes, timeout: float, host: str = "127.0.0.
             finally:
                 writer.close()
     except TimeoutError:
-        raise Unanswered("no answer") from None
+        raise Unanswered(NO_ANSWER) from None
     except OSError:
         raise Unanswered("not listening yet") from None
 
@@ -30,7 +33,7 @@ class Unanswered(Exception):
 
 
 def http(port: int, path: str = "/readyz", timeout: float = 2, host: str = "127.0.0.1") -> Probe:
-    """Ready when GET is answered 200; otherwise the `why` of the answer."""
+    """Ready when GET is answered 200; otherwise the `why` or `error` of the answer."""
     question = f"GET {path} HTTP/1.1\r\nHost: localhost:{port}\r\nConnection: close\r\n\r\n".encode()
 
     async def probe() -> str | None:
@@ -43,8 +46,9 @@ def http(port: int, path: str = "/readyz", timeout: float = 2, host: str = "127.
         if status == [b"200"]:
             return None
         try:
-            return str(json.loads(body)["why"])
-        except (ValueError, KeyError, TypeError):
+            said = json.loads(body)
+            return str(said.get("why") or said["error"])  # ours, or a NATS server's
+        except (ValueError, KeyError, TypeError, AttributeError):
             return f"answers {status[0].decode() if status else 'nothing'}"
 
     return probe

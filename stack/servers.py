@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import shutil
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from stack import probes
@@ -13,9 +14,16 @@ from stack.child import Part
 FIRST_STAGE, LAST_STAGE = 4, 5
 """Valkey ends before NATS, and both after all services."""
 
+NATS_COUNTS = (1, 3)
+"""One, or as many as hold three copies and outvote one that is lost."""
+SYNC = "2m"
+"""How often a NATS server syncs its files to disk, unless told otherwise: its own default."""
+SYNCS = r"always|[1-9][0-9]*(ms|s|m|h)"
+"""What it may be told: before each acknowledgement, or a time."""
+
 NATS_CONFIG = """\
 # Written by `snatch play`; changes are lost.
-server_name: snatch
+server_name: {server}
 listen: "127.0.0.1:{port}"
 http: "127.0.0.1:{monitor}"
 max_payload: 4MB
@@ -25,6 +33,16 @@ jetstream {{
   store_dir: {store}
   max_memory_store: 64MB
   max_file_store: 10GB
+  sync_interval: "{sync}"
+}}
+"""
+
+NATS_CLUSTER = """\
+cluster {{
+  name: snatch
+  listen: "127.0.0.1:{route}"
+  routes: [{routes}]
+  no_advertise: true  # who needs us has the whole list
 }}
 """
 
@@ -54,20 +72,65 @@ def valkey_program() -> str:
     return found
 
 
-def nats(folder: Path, port: int, monitor: int) -> Part:
-    store = folder / "nats"
-    store.mkdir(parents=True, exist_ok=True)
-    config = folder / "nats.conf"
-    quoted = '"' + str(store).replace("\\", "\\\\").replace('"', '\\"') + '"'
-    config.write_text(NATS_CONFIG.format(port=port, monitor=monitor, store=quoted))
-    return Part(
-        name="nats",
-        kind="nats",
-        command=(nats_program(), "--config", str(config)),
-        probe=probes.http(monitor, "/healthz"),
-        stage=LAST_STAGE,
-        ports={"nats": port, "monitor": monitor},
-    )
+class OtherStore(Exception):
+    """What lies in the folder was written by another number of NATS servers: the number."""
+
+    def __init__(self, there: int) -> None:
+        super().__init__(str(there))
+        self.there = there
+
+
+def nats_names(count: int) -> list[str]:
+    """What so many servers, and their stores, are called.
+
+    >>> nats_names(1), nats_names(3)
+    (['nats'], ['nats-1', 'nats-2', 'nats-3'])
+    """
+    return ["nats"] if count == 1 else [f"nats-{number}" for number in range(1, count + 1)]
+
+
+def nats_stored(folder: Path) -> int | None:
+    """How many servers wrote the log that lies there; None when there is none."""
+    for count in NATS_COUNTS:
+        if any((folder / name / "jetstream").is_dir() for name in nats_names(count)):
+            return count
+    return None
+
+
+def nats_count(folder: Path, wanted: int | None) -> int:
+    """How many to start: as wanted, else as many as wrote what lies there, else one.  Raises OtherStore."""
+    there = nats_stored(folder)
+    if wanted is not None and there is not None and wanted != there:
+        raise OtherStore(there)
+    return wanted or there or 1
+
+
+def nats(folder: Path, ports: Mapping[str, Mapping[str, int]], sync: str = SYNC) -> list[Part]:
+    """One server, or a cluster: by name (`nats_names`) with its ports `nats`, `monitor` and, in a cluster, `route`."""
+    routes = ", ".join(f'"nats://127.0.0.1:{p["route"]}"' for p in ports.values() if "route" in p)
+    parts = []
+    for name, mine in ports.items():
+        store = folder / name
+        store.mkdir(parents=True, exist_ok=True)
+        quoted = '"' + str(store).replace("\\", "\\\\").replace('"', '\\"') + '"'
+        text = NATS_CONFIG.format(
+            server=name.replace("nats", "snatch"), port=mine["nats"], monitor=mine["monitor"], store=quoted, sync=sync
+        )
+        if "route" in mine:
+            text += NATS_CLUSTER.format(route=mine["route"], routes=routes)
+        config = folder / f"{name}.conf"
+        config.write_text(text)
+        parts.append(
+            Part(
+                name=name,
+                kind="nats",
+                command=(nats_program(), "--config", str(config)),
+                probe=probes.http(mine["monitor"], "/healthz"),
+                stage=LAST_STAGE,
+                ports=dict(mine),
+            )
+        )
+    return parts
 
 
 def valkey(folder: Path, port: int) -> Part:

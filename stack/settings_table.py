@@ -27,6 +27,12 @@ This table is written by `make settings`.
 
 STACK = [
     ("SNATCH_DATA", "snatch play", "`.snatch`", "Where a stack on one machine keeps its data."),
+    (
+        "SNATCH_NATS_SYNC",
+        "snatch play, compose",
+        "`2m`; compose: `always`",
+        "How often NATS syncs its files to disk; `always`: before it acknowledges.",
+    ),
     ("SNATCH_CHROMIUM", "make test", "found", "The Chromium for the browser tests."),
 ]
 

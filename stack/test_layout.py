@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stack import layout, ports
+from stack import layout, ports, servers
 from stack.address import is_open, url
 from stack.data import DataFolder
 from stack.layout import Wishes, lay_out
@@ -27,11 +27,59 @@ def test_each_kind_runs_as_often_as_wished_with_an_instance_of_its_own(data: Dat
     assert {p.kind for p in plan.services} == set(layout.KINDS)
 
 
-def test_gateways_share_their_port_only_when_there_are_several(data: DataFolder) -> None:
+def test_public_ports_can_be_shared_also_by_one_so_that_a_second_can_join_it(data: DataFolder) -> None:
     plan = lay_out(Wishes(gateways=2), data)
-    shared = {p.name: p.env.get("SNATCH_REUSE_PORT") for p in plan.services}
-    assert shared["gateway-1"] == shared["gateway-2"] == "true"
-    assert shared["watch-1"] is None
+    shared = {p.name for p in plan.services if p.env.get("SNATCH_REUSE_PORT") == "true"}
+    assert shared == {"gateway-1", "gateway-2", "watch-1"}
+
+
+def test_a_layout_that_grows_keeps_every_port_and_changes_only_who_must_know_of_the_new_ones(data: DataFolder) -> None:
+    before = lay_out(Wishes(), data)
+    parts = {p.name: p for p in (*before.servers, *before.services)}
+    after = lay_out(
+        before.wishes.with_counts({"engine": 2, "rooms": 2, "gateway": 2}),
+        data,
+        kept={name: part.ports for name, part in parts.items()},
+    )
+    grown = {p.name: p for p in (*after.servers, *after.services)}
+    assert set(grown) - set(parts) == {"engine-2", "rooms-2", "gateway-2"}
+    assert all(grown[name].ports == part.ports for name, part in parts.items())
+    assert {name for name, part in parts.items() if grown[name].env != part.env} == {"gateway-1", "watch-1"}
+    own = [port for p in grown.values() for use, port in p.ports.items() if use != "public"]
+    assert len(own) == len(set(own))
+
+
+def test_a_port_that_is_taken_by_the_public_is_given_to_nobody_else(data: DataFolder) -> None:
+    plan = lay_out(
+        Wishes(port=20_001, watch_port=20_002), data, ports=lambda count: list(range(20_000, 20_000 + count))
+    )
+    own = [port for p in (*plan.servers, *plan.services) for use, port in p.ports.items() if use != "public"]
+    assert not {20_001, 20_002} & set(own)
+
+
+def test_three_nats_servers_know_each_other_and_everybody_knows_all_three(data: DataFolder) -> None:
+    plan = lay_out(Wishes(nats=3, nats_sync="always"), data)
+    nats = [p for p in plan.servers if p.kind == "nats"]
+    assert [p.name for p in nats] == ["nats-1", "nats-2", "nats-3"]
+    urls = plan.nats_url.split(",")
+    assert urls == [f"nats://127.0.0.1:{p.ports['nats']}" for p in nats]
+    assert all(p.env["NATS_URL"] == plan.nats_url for p in plan.services)
+    assert plan.setup_env["SNATCH_LOG_REPLICAS"] == "3"
+    for part in nats:
+        config = (data.path / f"{part.name}.conf").read_text()
+        assert all(f"127.0.0.1:{other.ports['route']}" in config for other in nats)
+        assert f'"{data.path / part.name}"' in config
+        assert 'sync_interval: "always"' in config
+
+
+def test_as_many_nats_servers_are_started_as_wrote_what_lies_there(tmp_path: Path) -> None:
+    assert servers.nats_count(tmp_path, None) == 1
+    assert servers.nats_count(tmp_path, 3) == 3
+    (tmp_path / "nats-2" / "jetstream").mkdir(parents=True)
+    assert servers.nats_count(tmp_path, None) == 3
+    with pytest.raises(servers.OtherStore) as error:
+        servers.nats_count(tmp_path, 1)
+    assert error.value.there == 3
 
 
 def test_no_two_parts_have_the_same_port_but_those_that_share(data: DataFolder) -> None:
@@ -43,7 +91,8 @@ def test_no_two_parts_have_the_same_port_but_those_that_share(data: DataFolder) 
 def test_every_gateway_knows_every_rooms_worker(data: DataFolder) -> None:
     plan = lay_out(Wishes(rooms=2), data)
     expected = ",".join(f"127.0.0.1:{p.ports['grpc']}" for p in plan.services if p.kind == "rooms")
-    assert all(p.env["SNATCH_ROOMS_ADDR"] == expected for p in plan.services)
+    told = {p.kind: p.env["SNATCH_ROOMS_ADDR"] for p in plan.services if "SNATCH_ROOMS_ADDR" in p.env}
+    assert told == {"gateway": expected, "watch": expected}
 
 
 def test_servers_that_run_elsewhere_are_not_started(data: DataFolder) -> None:

@@ -22,14 +22,59 @@ from services.engine.settings import SetupSettings
 from wire import subjects
 from wire.places import PARTITIONS
 
+RETRY = 0.25
+"""Seconds."""
+PASSING = frozenset({10005, 10009, 10202})
+"""JetStream's codes for: no suitable peers, not the leader, a change of members under way; none of them a 503."""
+
 
 async def set_up(settings: SetupSettings) -> None:
-    """Raises OtherLayout; nats errors when JetStream isn't there."""
+    """Raises OtherLayout; nats errors when JetStream isn't there.
+
+    What a cluster that is only just coming up can't do yet is tried again.
+    """
     nc = await bus.connect(settings.nats_url, f"engine-setup-{settings.instance}")
+    log, told = logs.logger(__name__), ""
     try:
-        await _make(nc, settings)
+        while True:
+            try:
+                await _make(nc, settings)
+                await _whole(nc, settings)
+                return
+            except (nats.errors.Error, nats.js.errors.Error, NotWhole, TimeoutError) as error:
+                if not _passes(error):
+                    raise
+                if told != repr(error):
+                    told = repr(error)
+                    log.warning("not yet: trying again", why=str(error) or told)
+            await asyncio.sleep(RETRY)
     finally:
         await nc.close()
+
+
+def _passes(error: Exception) -> bool:
+    """Whether waiting may cure it: no leader yet, or peers that haven't all said hello."""
+    if isinstance(error, nats.js.errors.APIError):
+        return error.code == 503 or error.err_code in PASSING
+    return isinstance(error, NotWhole | TimeoutError | nats.errors.TimeoutError | nats.errors.NoRespondersError)
+
+
+class NotWhole(Exception):
+    """A stream has no leader yet, or fewer up-to-date copies than were asked for."""
+
+
+async def _whole(nc: bus.Bus, settings: SetupSettings) -> None:
+    """Raises NotWhole.  An engine could work already; but the first server lost would be one too many."""
+    if settings.log_replicas == 1:
+        return
+    js = nc.jetstream(timeout=5)
+    for name in (subjects.LOG_STREAM, KV_STREAM):
+        cluster = (await js.stream_info(name)).cluster
+        if cluster is None or not cluster.leader:
+            raise NotWhole(f"{name} has no leader yet")
+        current = 1 + sum(bool(peer.current) and not peer.offline for peer in cluster.replicas or ())
+        if current < settings.log_replicas:
+            raise NotWhole(f"{name} has {current} of {settings.log_replicas} copies up to date")
 
 
 async def _make(nc: bus.Bus, settings: SetupSettings) -> None:
