@@ -19,10 +19,13 @@ from servicekit.bus import Bus, barrier
 from servicekit.rooms_client import LobbyAway, LobbyRefusal, RoomsClient
 from wire import frames, subjects
 from wire.client_out import Lobby
+from wire.tolerant import decoder
 
 LINGER = 2.0
 RETRY = 1.0
 PENDING_MESSAGES = 1024
+
+_decode = decoder(Lobby)
 
 
 class LobbyListener(Protocol):
@@ -49,7 +52,7 @@ class LobbyFeed:
     def offer(self, body: bytes) -> None:
         """A lobby from wherever: taken, and told, if it is newer than the one known."""
         try:
-            lobby = msgspec.json.decode(body, type=Lobby)
+            lobby = _decode(body)
         except msgspec.DecodeError as error:
             logs.logger(__name__).warning("a lobby can't be understood", room=self.room, error=str(error))
             return

@@ -44,7 +44,7 @@ class Frame(NamedTuple):
     body: bytes
 
 
-class Beacon(msgspec.Struct, forbid_unknown_fields=True):
+class Beacon(msgspec.Struct):
     """Body of a beacon, as JSON: the last number of every subject that has had a frame."""
 
     table: int

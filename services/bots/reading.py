@@ -10,6 +10,7 @@ import msgspec
 from games.contract import Game
 from games.registry import GAMES
 from wire import client_out
+from wire.tolerant import decoder
 
 TABLE_EVENTS: tuple[type, ...] = get_args(client_out.TableEvent)
 
@@ -39,8 +40,8 @@ class Reader:
             "Snapshot",
             [("v", int), ("seq", int), ("table", client_out.TableView), ("view", view | None), ("answered", int, 0)],
         )
-        self.snapshot = msgspec.json.Decoder(snapshot).decode
-        self.frame = msgspec.json.Decoder(frame).decode
+        self.snapshot = decoder(snapshot)
+        self.frame = decoder(frame)
 
 
 @cache

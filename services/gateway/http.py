@@ -25,6 +25,7 @@ from services.gateway.settings import GatewaySettings
 from wire import client_in
 from wire.client_out import Lobby
 from wire.places import tidy_code
+from wire.tolerant import decoder
 
 BODY_WITHIN = 5.0
 """Seconds in which a body must have come."""
@@ -51,6 +52,7 @@ TEXT = {
 
 RequestId = Annotated[str, Meta(max_length=64)]
 T = TypeVar("T")
+_lobby = decoder(Lobby)
 
 
 class HostRoom(msgspec.Struct, forbid_unknown_fields=True):
@@ -114,7 +116,7 @@ class Api:
         async def answer() -> Response:
             self._spend(self._look, request)
             code = _code(request)
-            lobby = msgspec.json.decode((await self._rooms.lobby(code)).lobby, type=Lobby)
+            lobby = _lobby((await self._rooms.lobby(code)).lobby)
             return JSONResponse({"room": lobby.room, "players": len(lobby.players), "playing": lobby.table is not None})
 
         return await self._answered("look", request, answer)

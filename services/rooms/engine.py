@@ -13,6 +13,7 @@ from servicekit.engines import EngineAway, EngineRefusal, Engines
 from services.rooms.room import Player
 from services.rooms.table import Live, Seated
 from wire.client_out import TableView
+from wire.tolerant import decoder
 
 __all__ = ["EngineAway", "EngineTables", "Refused", "Tables"]
 
@@ -46,6 +47,9 @@ class _Glance(msgspec.Struct):
     table: TableView
 
 
+_glance = decoder(_Glance)
+
+
 class EngineTables:
     """`Tables` by gRPC.  `patience`: seconds until an engine counts as away."""
 
@@ -72,7 +76,7 @@ class EngineTables:
             if refusal.code is grpc.StatusCode.NOT_FOUND:
                 return None
             raise EngineAway(str(refusal)) from refusal
-        seen = msgspec.json.decode(answer.snapshot.body, type=_Glance).table
+        seen = _glance(answer.snapshot.body).table
         host = next((m.player for m in seen.members if m.seat == seen.host), "")
         return Live(seen.table, host, tuple(Seated(m.player, m.name, m.colour, m.bot, m.left) for m in seen.members))
 
