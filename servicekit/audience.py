@@ -18,6 +18,9 @@ FIRST_TRY, NEXT_TRY = 1.0, 5.0
 """Seconds until “waiting for the table” is said, and of each attempt after that."""
 AFTER_FAULT = 1.0
 """Seconds until a snapshot is asked for again after a fault of our own."""
+OLDER_TRIES, OLDER_PAUSE = 5, 0.2
+"""A snapshot of an older epoch than was heard of is from an engine that was replaced and doesn't know it yet:
+asked for again so often, so many seconds apart.  Then the log itself began anew, and it is believed."""
 
 
 class Reader(Protocol):
@@ -165,11 +168,20 @@ class Audience:
                 self._held.extend(held[at + 1 :])
                 return
 
+    def _newest(self) -> int:
+        """The highest epoch heard of."""
+        return max([self.epoch, *(frame.epoch for _, frame in self._held or ())])
+
     async def _ask_until_answered(self, *, quiet: bool) -> None:
-        timeout = FIRST_TRY
+        timeout, older = FIRST_TRY, 0
         while not self._closed:
             try:
-                self.release(await self._ask(timeout), quiet=quiet)
+                snapshot = await self._ask(timeout)
+                if snapshot.epoch < self._newest() and older < OLDER_TRIES:
+                    older += 1
+                    await asyncio.sleep(OLDER_PAUSE)
+                    continue
+                self.release(snapshot, quiet=quiet)
                 return
             except EngineAway:
                 if not self._told_waiting and not self._closed:

@@ -1,8 +1,9 @@
 """Commands to engines: batched, and sent again in order until they are answered.
 
 Whoever sends them is a `Talker` that keeps what has no answer yet.  A broken stream, a
-“not owner”, half a second of silence or an unknown owner *stalls* a talker: nothing
-more of it goes out until the pump has found an owner and sent all it keeps, in order.
+“not owner”, another owner, half a second of silence or an unknown owner *stalls* a
+talker: nothing more of it goes out until the pump has found an owner and sent all it
+keeps, in order.  Maps by partition never hold more than there are partitions.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 import msgspec
@@ -24,9 +25,17 @@ from wire.places import partition_of
 ANSWER_WITHIN = 0.5
 """Seconds without an answer after which placement is read again and commands are sent again."""
 NOT_OWNER_PAUSE = 0.05
+BUSY_PAUSE = 0.1
+QUEUE_FULL_PAUSE = 0.02
 SWEEP = 0.1
-DETACH_KEPT = 30.0
-"""Seconds in which a detach is told again when the partition has another owner."""
+LOOK_AGAIN = 0.1
+"""Seconds between questions for the same partition's owner: news of one comes by itself."""
+AWAY_PAUSE, AWAY_PAUSE_MOST = 0.05, 0.4
+"""Seconds before an address whose stream broke is tried again, twice as many after each time."""
+DETACH_AGAIN, DETACH_AGAIN_MOST = 1.0, 30.0
+DETACH_KEPT = 3600.0
+"""Seconds in which a detach that no engine has confirmed is told again, more and more seldom."""
+MAX_DETACHES = 50_000
 
 
 class Talker(Protocol):
@@ -60,12 +69,25 @@ class Counts(msgspec.Struct):
     overdue: int = 0
     queue_full: int = 0
     broken_streams: int = 0
+    busy: int = 0
+
+
+_Key = tuple[str, int, int]
 
 
 class _Detach(msgspec.Struct):
     command: pb.Command
     until: float
     sent_to: str = ""
+    again_at: float = 0.0
+    pause: float = DETACH_AGAIN
+
+
+class _Away(msgspec.Struct):
+    """An address whose stream broke, and when it is tried again."""
+
+    until: float
+    pause: float
 
 
 class EngineCommands:
@@ -75,10 +97,14 @@ class EngineCommands:
         self.counts = Counts()
         self._placement = placement
         self._links = links
-        self._talkers: dict[tuple[str, int, int], Talker] = {}
-        self._stalled: defaultdict[int, dict[tuple[str, int, int], Talker]] = defaultdict(dict)
-        self._detaches: defaultdict[int, list[_Detach]] = defaultdict(list)
+        self._talkers: defaultdict[int, dict[_Key, Talker]] = defaultdict(dict)
+        self._stalled: defaultdict[int, dict[_Key, Talker]] = defaultdict(dict)
+        self._detaches: dict[tuple[str, int, int, int], _Detach] = {}
+        """By room, seat, session and id."""
         self._hold_until: dict[int, float] = {}
+        self._away: dict[str, _Away] = {}
+        self._looking: dict[int, asyncio.Task[None]] = {}
+        self._looked_at: dict[int, float] = {}
         self._kick = asyncio.Event()
         self._pump: asyncio.Task[None] | None = None
         self._log = logs.logger(__name__)
@@ -93,23 +119,26 @@ class EngineCommands:
             self._pump.cancel()
             await asyncio.gather(self._pump, return_exceptions=True)
             self._pump = None
+        for task in self._looking.values():
+            task.cancel()
 
     def register(self, talker: Talker) -> None:
         """Replies to (room, seat, session) go to this talker from now on."""
-        self._talkers[_key(talker)] = talker
+        self._talkers[talker.partition][_key(talker)] = talker
 
     def unregister(self, talker: Talker) -> None:
         key = _key(talker)
-        if self._talkers.get(key) is talker:
-            del self._talkers[key]
-        self._stalled[talker.partition].pop(key, None)
+        if self._talkers[talker.partition].get(key) is talker:
+            del self._talkers[talker.partition][key]
+        if self._stalled[talker.partition].get(key) is talker:
+            del self._stalled[talker.partition][key]
 
     def send(self, talker: Talker, command: pb.Command) -> None:
         """Send a command that is already the last of the talker's `outstanding`."""
         if talker.stalled:
             return
         owner = self._placement.known(talker.partition)
-        if owner is None:
+        if owner is None or owner.addr in self._away:
             self.stall(talker)
             return
         if talker.sent_to and talker.sent_to != owner.addr:
@@ -125,10 +154,19 @@ class EngineCommands:
         self._kick.set()
 
     def detach(self, room: str, seat: int, session: int) -> None:
-        """Tell the owner that a session's socket is gone; told again for a while if the owner changes."""
-        command = pb.Command(room=room, seat=seat, session=session, kind=pb.COMMAND_KIND_DETACH)
+        """Tell the owner that a session's socket is gone, until an owner has confirmed it."""
+        self._tell(pb.Command(room=room, seat=seat, session=session, kind=pb.COMMAND_KIND_DETACH))
+
+    def detach_attempt(self, room: str, attempt: int) -> None:
+        """The same for an Attach whose answer never came."""
+        self._tell(pb.Command(room=room, id=attempt, kind=pb.COMMAND_KIND_DETACH))
+
+    def _tell(self, command: pb.Command) -> None:
+        if len(self._detaches) >= MAX_DETACHES:
+            self._log.warning("no engine confirms detaches; the oldest is given up")
+            del self._detaches[next(iter(self._detaches))]
         until = asyncio.get_running_loop().time() + DETACH_KEPT
-        self._detaches[partition_of(room)].append(_Detach(command, until))
+        self._detaches[_place(command)] = _Detach(command, until)
         self._kick.set()
 
     def _put(self, talker: Talker, address: str, command: pb.Command) -> bool:
@@ -143,35 +181,58 @@ class EngineCommands:
     # ---- what happens ----
 
     def on_placement(self, partition: int) -> None:
-        """There is news of a partition: it may have an owner to send to."""
+        """There is news of a partition: what went to another owner than this goes out again."""
         owner = self._placement.known(partition)
-        for detach in self._detaches.get(partition, ()):
-            if owner is not None and detach.sent_to != owner.addr:
-                detach.sent_to = ""
+        address = owner.addr if owner is not None else ""
+        for talker in list(self._talkers[partition].values()):
+            if talker.sent_to != address and not talker.stalled and _waits(talker):
+                self.stall(talker)
+        for detach in self._detaches.values():
+            if detach.sent_to != address and partition_of(detach.command.room) == partition:
+                detach.again_at = 0.0
+        if address:
+            self._hold_until.pop(partition, None)
+            self._away.pop(address, None)
         self._kick.set()
 
     def on_reply(self, link: EngineLink, reply: pb.Reply) -> None:
+        self._away.pop(link.address, None)
+        if reply.kind == pb.REPLY_KIND_DETACHED:
+            self._detaches.pop(_place(reply), None)
+            return
+        partition = partition_of(reply.room)
         if reply.kind == pb.REPLY_KIND_NOT_OWNER:
             self.counts.not_owner += 1
-            self._placement.doubt(partition_of(reply.room), link.address)
-        talker = self._talkers.get((reply.room, reply.seat, reply.session))
-        if talker is None:
+            self._placement.doubt(partition, link.address)
+        detach = self._detaches.get(_place(reply))
+        if detach is not None:
+            detach.again_at = 0.0
+        talker = self._talkers[partition].get((reply.room, reply.seat, reply.session))
+        if reply.kind not in (pb.REPLY_KIND_NOT_OWNER, pb.REPLY_KIND_BUSY):
+            if talker is not None:
+                talker.on_reply(reply)
             return
-        if reply.kind != pb.REPLY_KIND_NOT_OWNER:
-            talker.on_reply(reply)
-        elif talker.sent_to == link.address and not talker.stalled:
-            self._hold_until[talker.partition] = asyncio.get_running_loop().time() + NOT_OWNER_PAUSE
+        pause = NOT_OWNER_PAUSE
+        if reply.kind == pb.REPLY_KIND_BUSY:
+            self.counts.busy += 1
+            pause = BUSY_PAUSE
+        if detach is not None or (talker is not None and talker.sent_to == link.address and not talker.stalled):
+            self._hold_until[partition] = asyncio.get_running_loop().time() + pause
+        if talker is not None and talker.sent_to == link.address and not talker.stalled:
             self.stall(talker)
 
     def on_broken(self, link: EngineLink) -> None:
         self.counts.broken_streams += 1
-        for talker in list(self._talkers.values()):
-            if talker.sent_to == link.address and not talker.stalled and any(True for _ in talker.outstanding()):
+        now = asyncio.get_running_loop().time()
+        before = self._away.get(link.address)
+        pause = AWAY_PAUSE if before is None else min(2 * before.pause, AWAY_PAUSE_MOST)
+        self._away[link.address] = _Away(now + pause, pause)
+        for talker in self._all_talkers():
+            if talker.sent_to == link.address and not talker.stalled and _waits(talker):
                 self.stall(talker)
-        for detaches in self._detaches.values():
-            for detach in detaches:
-                if detach.sent_to == link.address:
-                    detach.sent_to = ""
+        for detach in self._detaches.values():
+            if detach.sent_to == link.address:
+                detach.again_at = 0.0
         self._kick.set()
 
     # ---- the pump: everything that could not be sent at once ----
@@ -183,46 +244,61 @@ class EngineCommands:
             await self._kick.wait()
             timer.cancel()
             self._kick.clear()
+            await asyncio.sleep(0)  # never alone on the loop, however often it is kicked
             try:
                 self._sweep(loop.time())
-                await self._flush(loop.time())
+                self._flush(loop.time())
             except Exception:
                 self._log.exception("the pump of commands")
 
     def _sweep(self, now: float) -> None:
-        for talker in list(self._talkers.values()):
+        for talker in self._all_talkers():
             if not talker.stalled and now - talker.oldest > ANSWER_WITHIN:
                 self.counts.overdue += 1
                 self._placement.doubt(talker.partition, talker.sent_to)
                 self.stall(talker)
-        for partition, detaches in list(self._detaches.items()):
-            kept = [d for d in detaches if d.until > now]
-            if kept:
-                self._detaches[partition] = kept
-            else:
-                del self._detaches[partition]
+        for key in [key for key, detach in self._detaches.items() if detach.until <= now]:
+            del self._detaches[key]
+        for address in [a for a, away in self._away.items() if now - away.until > AWAY_PAUSE_MOST]:
+            del self._away[address]
         self._links.close_idle(now)
 
-    async def _flush(self, now: float) -> None:
-        partitions = {p for p, waiting in self._stalled.items() if waiting}
-        partitions |= {p for p, ds in self._detaches.items() if any(not d.sent_to for d in ds)}
-        ready = []
-        for partition in partitions:
-            wait = self._hold_until.get(partition, 0.0) - now
-            if wait > 0:
+    def _flush(self, now: float) -> None:
+        due: defaultdict[int, list[_Detach]] = defaultdict(list)
+        for detach in self._detaches.values():
+            if detach.again_at <= now:
+                due[partition_of(detach.command.room)].append(detach)
+        for partition in sorted({p for p, waiting in self._stalled.items() if waiting} | set(due)):
+            if (wait := self._hold_until.get(partition, 0.0) - now) > 0:
                 asyncio.get_running_loop().call_later(wait, self._kick.set)
+                continue
+            self._hold_until.pop(partition, None)
+            owner = self._placement.known(partition)
+            if owner is None:
+                self._look_up(partition, now)
+            elif (away := self._away.get(owner.addr)) is not None and away.until > now:
+                asyncio.get_running_loop().call_later(away.until - now, self._kick.set)
             else:
-                ready.append(partition)
-        owners = await asyncio.gather(*(self._placement.find(p) for p in ready))
-        for partition, owner in zip(ready, owners, strict=True):
-            if owner is not None:
-                self._flush_partition(partition, owner.addr)
+                self._flush_partition(partition, owner.addr, due.get(partition, []))
 
-    def _flush_partition(self, partition: int, address: str) -> None:
-        for detach in self._detaches.get(partition, ()):
-            if detach.sent_to != address and self._links.to(address).send(detach.command):
-                detach.sent_to = address
+    def _look_up(self, partition: int, now: float) -> None:
+        """Ask the leader who owns a partition, beside everything else."""
+        if partition in self._looking or now - self._looked_at.get(partition, -math.inf) < LOOK_AGAIN:
+            return
+        self._looked_at[partition] = now
+        task = self._looking[partition] = asyncio.create_task(self._look(partition))
+        task.add_done_callback(lambda _: self._looking.pop(partition, None))
+
+    async def _look(self, partition: int) -> None:
+        if await self._placement.find(partition) is not None:
+            self._kick.set()
+
+    def _flush_partition(self, partition: int, address: str, detaches: list[_Detach]) -> None:
         now = asyncio.get_running_loop().time()
+        for detach in detaches:
+            if self._links.to(address).send(detach.command):
+                detach.sent_to, detach.again_at = address, now + detach.pause
+                detach.pause = min(2 * detach.pause, DETACH_AGAIN_MOST)
         waiting, self._stalled[partition] = self._stalled[partition], {}
         for talker in waiting.values():
             talker.stalled = False
@@ -232,7 +308,12 @@ class EngineCommands:
                 talker.oldest = now + ANSWER_WITHIN  # the second wait is twice as long: it may only be busy
                 self.counts.sent_again += 1
                 if not self._put(talker, address, command):
+                    self._hold_until[partition] = now + QUEUE_FULL_PAUSE
                     break
+
+    def _all_talkers(self) -> Iterator[Talker]:
+        for talkers in list(self._talkers.values()):
+            yield from list(talkers.values())
 
     async def _drain(self, timeout: float) -> None:
         loop = asyncio.get_running_loop()
@@ -243,10 +324,16 @@ class EngineCommands:
             await asyncio.sleep(0.01)
 
     def _undelivered(self) -> bool:
-        return any(link.depth for link in self._links) or any(
-            not d.sent_to for detaches in self._detaches.values() for d in detaches
-        )
+        return any(link.depth for link in self._links) or any(not d.sent_to for d in self._detaches.values())
 
 
-def _key(talker: Talker) -> tuple[str, int, int]:
+def _key(talker: Talker) -> _Key:
     return (talker.room, talker.seat, talker.session)
+
+
+def _place(told: pb.Command | pb.Reply) -> tuple[str, int, int, int]:
+    return (told.room, told.seat, told.session, told.id)
+
+
+def _waits(talker: Talker) -> bool:
+    return any(True for _ in talker.outstanding())

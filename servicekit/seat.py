@@ -126,6 +126,8 @@ class SeatSession:
         self._unanswered: deque[pb.Command] = deque()
         self._sent_at: deque[float] = deque()
         self._timed = timed
+        self._attempt = 0
+        self._attaching_again = False
         self._asked_again: set[int] = set()
         self._expected = (0, -math.inf)
 
@@ -143,11 +145,15 @@ class SeatSession:
         self._feed = feed
         self._audience.unseated = True
         self._feed.audiences.append(self._audience)
+        self.request.attempt = self._attempt = self._engines.new_attempt()
         try:
             response = await self._engines.attach(self.request, timeout)
         except BaseException as error:
             given_up = self.over
             self.close(detach=False)
+            if not isinstance(error, EngineRefusal):
+                # Perhaps it is attached all the same: nobody would ever hear of that.
+                self._engines.detach_attempt(self.room, self._attempt)
             if given_up or not isinstance(error, EngineRefusal) or error.detail != "taken_over":
                 raise
             self._sink.on_taken_over()
@@ -297,13 +303,18 @@ class SeatSession:
 
     async def _view(self, timeout: float) -> pb.Snapshot:
         request = pb.ViewRequest(room=self.room, table=self.request.table, seat=self.seat, session=self.session)
-        snapshot = (await self._engines.view(request, timeout)).snapshot
-        if self._given_up(snapshot):
-            # Our beats were lost for too long.  No newer tab has the seat, or View had said so.
-            response = await self._engines.attach(self.request, timeout)
-            self._become(response.session)
-            return response.snapshot
-        return snapshot
+        if not self._attaching_again:
+            snapshot = (await self._engines.view(request, timeout)).snapshot
+            if not self._given_up(snapshot):
+                return snapshot
+        # Our beats were lost for too long.  No newer tab has the seat, or View had said so.
+        # Once tried, a View won't do any more: the session that it names may be an older one of our own.
+        self._attaching_again = True
+        self.request.attempt = self._attempt
+        response = await self._engines.attach(self.request, timeout)
+        self._attaching_again = False
+        self._become(response.session)
+        return response.snapshot
 
     def _given_up(self, snapshot: pb.Snapshot) -> bool:
         """The engine has detached this session by itself, though its socket is here."""
