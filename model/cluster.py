@@ -12,8 +12,8 @@ cluster.close()
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import structlog
@@ -32,8 +32,6 @@ from services.engine.stream import Asker, StreamAway
 from services.engine.table import AnyGame
 from wire.places import CODE_ALPHABET, partition_of
 
-SILENT_ALARMS = ("a fault", "PARTITION HALTED")
-
 
 @dataclass(frozen=True)
 class Plan:
@@ -51,11 +49,38 @@ class NoMetrics(EngineMetrics):
     def __init__(self) -> None:
         pass
 
-    def _nothing(self, *_: Any) -> None:
-        """Nobody counts."""
+    def turn(self, items: int, moves: int, refused: list[str], frames: int, seconds: float) -> None:
+        pass
 
-    turn = appended = append_doubted = claimed = halted = faulted = called = _nothing
-    lease_renewed = beacon_sent = bot_wanted = dealt = _nothing
+    def appended(self, seconds: float, size: int) -> None:
+        pass
+
+    def append_doubted(self, verdict: str) -> None:
+        pass
+
+    def claimed(self, seconds: float) -> None:
+        pass
+
+    def halted(self) -> None:
+        pass
+
+    def faulted(self) -> None:
+        pass
+
+    def called(self, method: str, status: str) -> None:
+        pass
+
+    def lease_renewed(self, done: bool) -> None:
+        pass
+
+    def beacon_sent(self) -> None:
+        pass
+
+    def bot_wanted(self) -> None:
+        pass
+
+    def dealt(self, seconds: float, foreseen: bool) -> None:
+        pass
 
 
 class InlineDeals(Deals):
@@ -180,7 +205,7 @@ class Cluster:
     # ---- engines ----
 
     def start_engine(self, name: str) -> EngineNode:
-        """A new process of this name; one that is there goes on, as a rival (a zombie, or a mistake of the operator)."""
+        """A new process of this name; one that is there goes on: a zombie, or a mistake of the operator."""
         boot = f"{len(self.ever):x}"
         engine = EngineNode(self, name, f"{name}:1", boot, self.new_node(f"{name}.{boot}"))
         self.engines[name] = engine
@@ -213,7 +238,7 @@ class Cluster:
         """Engine processes that are not dead."""
         return [e for e in self.ever if e.alive]
 
-    def _hear(self, _: Any, method: str, event: dict[str, Any]) -> Any:
+    def _hear(self, _: Any, method: str, event: MutableMapping[str, Any]) -> str:
         text = f"{self.loop.running.name}: {event.get('event')} " + ", ".join(
             f"{key}={value!r}" for key, value in event.items() if key != "event"
         )
@@ -234,6 +259,3 @@ def room_in(partition: int, turn: int = 0) -> str:
                 return code
             found += 1
     raise LookupError(partition)
-
-
-__all__ = ["Cluster", "EngineNode", "InlineDeals", "NoMetrics", "Plan", "field", "room_in"]

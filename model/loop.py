@@ -160,13 +160,14 @@ class Handle(asyncio.TimerHandle):
 _node: ContextVar[Node] = ContextVar("node")
 
 
-class SimLoop(asyncio.AbstractEventLoop):
+class SimLoop(asyncio.BaseEventLoop):
     """`now`: true virtual seconds; `dice`: all chance of this world; `root`: the node of whatever is outside all nodes.
 
     `errors` holds what callbacks raised and what tasks died of unheard: a world must end without any.
     """
 
     def __init__(self, seed: int) -> None:
+        super().__init__()
         self.seed = seed
         self.dice = Random(seed)
         self.now = 0.0
@@ -177,10 +178,9 @@ class SimLoop(asyncio.AbstractEventLoop):
         self._heap: list[tuple[float, int, Handle]] = []
         self._pushed = 0
         self._crc = 0
-        self._closed = False
+        self._over = False
         self._observers: list[Callable[[], None]] = []
         self._tasks: list[asyncio.Task[Any]] = []
-        self._asyncgens: list[AsyncGenerator[Any, Any]] = []
         self.root = Node(self, "root", 1.0, 0.0)
         self.running = self.root
         """The node whose callback runs now."""
@@ -261,9 +261,9 @@ class SimLoop(asyncio.AbstractEventLoop):
 
     def close(self) -> None:
         """The world ends: all coroutines are closed where they stand, and nothing they do then counts."""
-        if self._closed:
+        if self._over:
             return
-        self._closed = True
+        self._over = True
         self.ready.clear()
         self._heap.clear()
         asyncio._set_running_loop(self)
@@ -282,7 +282,7 @@ class SimLoop(asyncio.AbstractEventLoop):
         self.errors.append(f"{handle.node.name}: {handle.callback!r}: {error!r}")
 
     def _finalize(self, generator: AsyncGenerator[Any, Any]) -> None:
-        if not self._closed:
+        if not self._over:
             self.create_task(generator.aclose())
 
     # ---- asyncio's ----
@@ -319,21 +319,22 @@ class SimLoop(asyncio.AbstractEventLoop):
     def create_future(self) -> asyncio.Future[Any]:
         return asyncio.Future(loop=self)
 
-    def create_task(self, coro: Any, *, name: str | None = None, context: Context | None = None) -> asyncio.Task[Any]:
-        task: asyncio.Task[Any] = asyncio.Task(coro, loop=self, name=name, context=context)
+    def create_task(self, coro: Any, *, name: object = None, context: Context | None = None) -> asyncio.Task[Any]:
+        task: asyncio.Task[Any] = asyncio.Task(coro, loop=self, name=None if name is None else str(name), context=context)
         self._tasks.append(task)
         return task
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
-        if not self._closed:
+        if not self._over:
             error = context.get("exception")
             self.errors.append(f"{context.get('message')}: {error!r}")
-
-    def get_debug(self) -> bool:
-        return False
 
     def is_running(self) -> bool:
         return asyncio._get_running_loop() is self
 
     def is_closed(self) -> bool:
-        return self._closed
+        return self._over
+
+    def run_in_executor(self, executor: Any, func: Callable[[*Ts], T], *args: *Ts) -> asyncio.Future[T]:
+        """Raises: a thread's time is not ours to tell."""
+        raise RuntimeError("a deterministic world has no threads")

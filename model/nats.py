@@ -18,19 +18,18 @@ What it does and doesn't do is what was measured on nats-server 2.15 (docs/adr/0
 
 from __future__ import annotations
 
-import base64
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 from nats.aio.msg import Msg
 
+from model.jetstream import Server, Stream
 from model.loop import Handle, SimLoop
 from model.store import Store, Stored
 from model.weather import CALM, Weather
 from services.engine.board import KV, KV_STREAM, LAYOUT, LAYOUT_KEY
-from services.engine.stream import EXPECTED
 from wire import subjects
 
 if TYPE_CHECKING:
@@ -63,43 +62,6 @@ class Link:
         self.flying: deque[tuple[Handle, Parcel]] = deque()
 
 
-class Server:
-    """A nats-server process."""
-
-    __slots__ = ("frozen", "held", "index", "up")
-
-    def __init__(self, index: int) -> None:
-        self.index, self.up, self.frozen = index, True, False
-        self.held: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
-
-
-class Proposal(NamedTuple):
-    """An append on its way into a stream."""
-
-    reply: str
-    subject: str
-    expected: int
-    headers: dict[str, str]
-    data: bytes
-    trouble: str
-
-
-class Stream:
-    """A stream and whoever leads it.  `term` grows when that changes: what waited for the old leader is lost."""
-
-    def __init__(self, store: Store, leader: Server) -> None:
-        self.store = store
-        self.leader: Server | None = leader
-        self.term = 0
-        self.quorum = True
-        self.free_at = 0.0
-        self.commit_at = 0.0
-        self.proposed: list[Proposal] = []
-        """Replicated: accepted by the leader, not yet committed, in order."""
-        self.in_flight: dict[str, float] = {}
-        """Subject → until when it counts as under way."""
-
-
 class SimNats:
     """`log` and `own` are the streams; `committed` is told of every message as it is committed."""
 
@@ -108,10 +70,10 @@ class SimNats:
         self.dice = loop.dice
         self.weather: Weather = CALM
         self.servers = [Server(i) for i in range(3 if replicated else 1)]
-        self.log = Stream(Store(subjects.LOG_STREAM), self.servers[0])
-        self.own = Stream(Store(KV_STREAM, keep=1), self.servers[-1])
-        self.streams = {s.store.name: s for s in (self.log, self.own)}
         self.committed: list[Callable[[Stored], None]] = []
+        self.log = Stream(self, Store(subjects.LOG_STREAM), self.servers[0])
+        self.own = Stream(self, Store(KV_STREAM, keep=1), self.servers[-1], (KV, _OWN))
+        self.streams = {s.store.name: s for s in (self.log, self.own)}
         self.buses: list[SimBus] = []
         self._subscribers: list[SimSubscription] = []
         self._inboxes: dict[str, SimSubscription] = {}
@@ -131,7 +93,7 @@ class SimNats:
                 self.cut(bus, 0.0)
         for stream in self.streams.values():
             if stream.leader is server:
-                self._lose_leader(stream, seconds if not self.replicated else self.election())
+                stream.lose_leader(seconds if not self.replicated else self.election())
         self.loop.root.after(seconds, self._start_server, server)
 
     def freeze_server(self, index: int, seconds: float) -> None:
@@ -143,7 +105,7 @@ class SimNats:
         if self.replicated and seconds > 1.0:
             for stream in self.streams.values():
                 if stream.leader is server:
-                    self._lose_leader(stream, self.election())
+                    stream.lose_leader(self.election())
         self.loop.root.after(seconds, self._thaw, server)
 
     def lose_quorum(self, seconds: float) -> None:
@@ -151,15 +113,14 @@ class SimNats:
         if not self.replicated:
             return
         for stream in self.streams.values():
-            stream.quorum = False
-            self.loop.root.after(seconds, self._quorum_back, stream, stream.term)
+            stream.lose_quorum(seconds)
 
     def lose_leaders(self) -> None:
         """Replicated: the leaders step down; others are elected."""
         if self.replicated:
             for stream in self.streams.values():
                 if stream.leader is not None:
-                    self._lose_leader(stream, self.election())
+                    stream.lose_leader(self.election())
 
     def cut(self, bus: SimBus, silent: float) -> None:
         """A connection breaks; its client notices after `silent` seconds.  Some of what is on its way still arrives."""
@@ -271,11 +232,12 @@ class SimNats:
             subject, reply, headers, data = message
             self.loop.note(data)
             if subject.startswith(_LOG):
-                self._append(self.log, subject, reply, headers or {}, data)
+                self.log.append(subject, reply, headers or {}, data)
             elif subject.startswith(KV):
-                self._append(self.own, subject, reply, headers or {}, data)
+                self.own.append(subject, reply, headers or {}, data)
             elif subject.startswith(_API):
-                self._api(subject, reply, data)
+                verb, _, name = subject[len(_API) :].rpartition(".")
+                self.streams[name].ask(verb, reply, msgspec.json.decode(data) if data else {})
             else:
                 self.route(subject, reply, headers, data)
 
@@ -371,160 +333,6 @@ class SimNats:
                 link.flying.pop()[0].cancel()
         self._hang_up(link)
 
-    # ---- JetStream: appends ----
-
-    def _append(self, stream: Stream, subject: str, reply: str, headers: dict[str, str], data: bytes) -> None:
-        if stream.leader is None:
-            return
-        weather, dice = self.weather, self.dice
-        trouble = ""
-        wait = 0.00005 + 0.0003 * dice.random()
-        if weather.appends and dice.random() < weather.appends:
-            trouble = _TROUBLES[dice.randrange(len(_TROUBLES))]
-            if trouble == "no space":
-                self._refuse(reply, 503, 10077, "maximum bytes exceeded")
-                return
-            if trouble == "queued":
-                wait += weather.late * dice.random() ** 2
-        expected = int(headers.get(EXPECTED, "-1"))
-        proposal = Proposal(reply, subject, expected, headers, data, trouble)
-        stream.free_at = max(stream.free_at, self.loop.now + wait)
-        for _ in range(2 if trouble == "twice" else 1):
-            self.loop.root.at(stream.free_at, self._process, stream, stream.term, proposal)
-
-    def _process(self, stream: Stream, term: int, p: Proposal) -> None:
-        leader = stream.leader
-        if leader is None or term != stream.term:
-            return
-        if leader.frozen:
-            leader.held.append((self._process, (stream, term, p)))
-            return
-        if self.replicated:
-            until = stream.in_flight.get(p.subject)
-            if until is not None and until > self.loop.now:
-                self._refuse(p.reply, 400, 10164, "wrong last sequence")
-                return
-        fence = stream.store.fence(p.subject)
-        if p.expected >= 0 and p.expected != fence:
-            self._refuse(p.reply, 400, 10071, f"wrong last sequence: {fence}")
-            return
-        if not self.replicated:
-            self._commit(stream, p, answer=True)
-            return
-        stream.in_flight[p.subject] = float("inf")
-        stream.proposed.append(p)
-        stream.commit_at = max(stream.commit_at, self.loop.now + 0.0003 + 0.0012 * self.dice.random())
-        self.loop.root.at(stream.commit_at, self._agreed, stream, term, p)
-
-    def _agreed(self, stream: Stream, term: int, p: Proposal) -> None:
-        if term != stream.term or not stream.quorum or p not in stream.proposed:
-            return  # It stays proposed: whoever leads next has it, or not.
-        if stream.leader is not None and stream.leader.frozen:
-            stream.leader.held.append((self._agreed, (stream, term, p)))
-            return
-        stream.proposed.remove(p)
-        self._commit(stream, p, answer=True)
-
-    def _commit(self, stream: Stream, p: Proposal, answer: bool) -> None:
-        now = self.loop.now
-        stream.in_flight.pop(p.subject, None)
-        if self.replicated and self.dice.random() < self.weather.busy:
-            stream.in_flight[p.subject] = now + 0.002 * self.dice.random()
-        before = stream.store.sequence
-        message = stream.store.commit(p.subject, p.headers, p.data, now)
-        for heard in self.committed:
-            heard(message)
-        if stream is self.own:
-            self._republish(message, before)
-        if not answer or p.trouble == "lost ack":
-            return
-        ack = b'{"stream":"%b","seq":%d}' % (stream.store.name.encode(), message.sequence)
-        if p.trouble == "late ack":
-            self.loop.root.after(self.weather.late * self.dice.random(), self.route, p.reply, "", None, ack)
-        else:
-            self.route(p.reply, "", None, ack)
-
-    def _republish(self, message: Stored, before: int) -> None:
-        headers = {
-            "Nats-Stream": message.stream,
-            "Nats-Subject": message.subject,
-            "Nats-Sequence": str(message.sequence),
-            "Nats-Last-Sequence": str(before),
-        }
-        self.route(_OWN + message.subject[len(KV) :], "", headers, message.data)
-
-    def _refuse(self, reply: str, code: int, err_code: int, text: str) -> None:
-        error = {"error": {"code": code, "err_code": err_code, "description": text}}
-        self.route(reply, "", None, msgspec.json.encode(error))
-
-    # ---- JetStream: reads and the rest ----
-
-    def _api(self, subject: str, reply: str, data: bytes) -> None:
-        verb, _, name = subject[len(_API) :].rpartition(".")
-        stream = self.streams[name]
-        question: dict[str, Any] = msgspec.json.decode(data) if data else {}
-        trouble = self.weather.reads > 0 and self.dice.random() < self.weather.reads
-        if verb == "DIRECT.GET":
-            self._direct(stream, reply, question, trouble)
-        elif stream.leader is not None:
-            self._ask_leader(stream, verb, reply, question, trouble)
-
-    def _ask_leader(self, stream: Stream, verb: str, reply: str, question: dict[str, Any], trouble: bool) -> None:
-        leader = stream.leader
-        if leader is None or trouble:
-            return
-        if leader.frozen:
-            leader.held.append((self._ask_leader, (stream, verb, reply, question, trouble)))
-            return
-        store = stream.store
-        answer: dict[str, Any]
-        if verb == "STREAM.MSG.GET":
-            found = store.last(question["last_by_subj"])
-            if found is None:
-                self._refuse(reply, 404, 10037, "no message found")
-                return
-            answer = {"message": as_read(found)}
-        elif verb == "STREAM.INFO":
-            prefix = question.get("subjects_filter", ">").removesuffix(">")
-            names = [s for s in store.subjects if s.startswith(prefix) and store.last(s) is not None]
-            answer = {"state": {"subjects": dict.fromkeys(names, 1)}}
-        elif verb == "STREAM.PURGE":
-            answer = {"success": True, "purged": store.subject(question["filter"]).purge_below(question["seq"])}
-        else:
-            raise NotImplementedError(verb)
-        self.route(reply, "", None, msgspec.json.encode(answer))
-
-    def _direct(self, stream: Stream, reply: str, question: dict[str, Any], trouble: bool) -> None:
-        """Any replica answers.  One that lags lacks the end, and what a purge took is still there."""
-        kind = self.dice.randrange(3) if trouble else -1
-        if kind == 0 or not any(s.up for s in self.servers):
-            return
-        behind = 1 + self.dice.randrange(3) if kind == 1 and self.replicated else 0
-        subject, sequence, most = question["next_by_subj"], question["seq"], question["batch"]
-        found = stream.store.read(subject, sequence, most, behind)
-        if kind == 2 and len(found) > 1:
-            # Messages are read one by one: what happens meanwhile shows.
-            half = self.dice.randrange(1, len(found))
-            self._answer_direct(reply, found[:half])
-            self.loop.root.after(0.003, self._rest, stream, reply, subject, found[half - 1].sequence + 1, most - half)
-        else:
-            self._answer_direct(reply, found)
-            self._end_direct(reply, bool(found))
-
-    def _rest(self, stream: Stream, reply: str, subject: str, sequence: int, most: int) -> None:
-        self._answer_direct(reply, stream.store.read(subject, sequence, most))
-        self._end_direct(reply, found=True)
-
-    def _answer_direct(self, reply: str, found: list[Stored]) -> None:
-        for message in found:
-            headers = {**message.headers, "Nats-Subject": message.subject, "Nats-Sequence": str(message.sequence)}
-            self.route(reply, "", headers, message.data)
-
-    def _end_direct(self, reply: str, found: bool) -> None:
-        self.route(reply, "", {"Status": "204" if found else "404"}, b"")
-
-    # ---- servers and leaders ----
-
     def _start_server(self, server: Server) -> None:
         server.up = True
 
@@ -535,41 +343,6 @@ class SimNats:
         held, server.held = server.held, []
         for call, args in held:
             call(*args)
-
-    def _lose_leader(self, stream: Stream, seconds: float) -> None:
-        stream.leader = None
-        stream.term += 1
-        self.loop.root.after(seconds, self._elect, stream, stream.term)
-
-    def _elect(self, stream: Stream, term: int) -> None:
-        if term != stream.term:
-            return
-        up = [s for s in self.servers if s.up and not s.frozen]
-        if len(up) <= len(self.servers) // 2:
-            self.loop.root.after(0.1, self._elect, stream, term)
-            return
-        stream.leader = up[self.dice.randrange(len(up))]
-        stream.term += 1
-        self._settle(stream, answer=False)
-
-    def _quorum_back(self, stream: Stream, term: int) -> None:
-        stream.quorum = True
-        if term == stream.term and stream.leader is not None:
-            if self.dice.random() < 0.5:
-                self._lose_leader(stream, self.election())
-            else:
-                self._settle(stream, answer=True)
-
-    def _settle(self, stream: Stream, answer: bool) -> None:
-        """What was accepted: the same leader has all of it; a new one the beginning, and doesn't tell the writer."""
-        waiting, stream.proposed = stream.proposed, []
-        stream.in_flight.clear()
-        stay = len(waiting) if answer else self.dice.randrange(len(waiting) + 1)
-        for proposal in waiting[:stay]:
-            self._commit(stream, proposal, answer)
-
-
-_TROUBLES = ("lost ack", "late ack", "queued", "queued", "twice", "no space")
 
 
 def matches(pattern: str, subject: str) -> bool:
@@ -583,17 +356,6 @@ def matches(pattern: str, subject: str) -> bool:
         if i >= len(given) or token not in ("*", given[i]):
             return False
     return len(wanted) == len(given)
-
-
-def as_read(message: Stored) -> dict[str, Any]:
-    """A message as the API shows it."""
-    lines = "".join(f"{name}: {value}\r\n" for name, value in message.headers.items())
-    return {
-        "subject": message.subject,
-        "seq": message.sequence,
-        "hdrs": base64.b64encode(f"NATS/1.0\r\n{lines}\r\n".encode()).decode(),
-        "data": base64.b64encode(message.data).decode(),
-    }
 
 
 def _unlag(link: Link) -> None:
