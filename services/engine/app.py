@@ -58,7 +58,16 @@ class Engine:
         self._server = rpc.server()
         self.port = self._server.add_insecure_port(f"{self.settings.engine_host}:{self.settings.engine_port}")
         lease = Lease(0, self._advertised(), self.settings.build, secrets.token_hex(4), reads=VERSION)
-        self.hall = Hall(self._bus, self._asker, self._games, self._deals, self.metrics, self.settings.instance, lease)
+        self.hall = Hall(
+            self._bus,
+            self._asker,
+            self._games,
+            self._deals,
+            self.metrics,
+            self.settings.instance,
+            lease,
+            trim_after=self.settings.trim_after,
+        )
         self._watch(self.hall)
         add_EngineServiceServicer_to_server(EngineService(self.hall, self.metrics), self._server)
         await self._server.start()

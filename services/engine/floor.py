@@ -25,6 +25,8 @@ class Floor(Protocol):
     log: Log
     board: Board
     metrics: EngineMetrics
+    trim_after: float
+    """Seconds for which records that no table needs any more stay in the log: who reads it on can keep up."""
 
     @property
     def writes(self) -> int:

@@ -46,7 +46,9 @@ class Hall:
         name: str,
         lease: Lease,
         partitions: Sequence[int] = range(PARTITIONS),
+        trim_after: float = 0.0,
     ) -> None:
+        self.trim_after = trim_after
         self.name, self.addr, self.boot = name, lease.addr, lease.boot
         self.games, self.bus, self.metrics = games, bus, metrics
         self.log = Log(Stream(asker, subjects.LOG_STREAM), lambda verdict: metrics.append_doubted(verdict.value))

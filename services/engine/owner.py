@@ -354,8 +354,12 @@ class Owner:
         self._trimming = asyncio.create_task(self._trim_to(oldest), name=f"trim:{self.number}")
 
     async def _trim_to(self, oldest: int) -> None:
-        if await self._floor.log.trim(self.number, oldest):
-            self._trimmed = oldest
+        while oldest > self._trimmed:
+            if self._floor.trim_after:
+                await asyncio.sleep(self._floor.trim_after)
+            if not await self._floor.log.trim(self.number, oldest):
+                return
+            self._trimmed, oldest = oldest, self.ledger.oldest_needed()
 
     def _note_faults(self, faults: list[Fault]) -> None:
         self._faulty = bool(faults)

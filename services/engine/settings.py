@@ -15,6 +15,9 @@ class EngineSettings(Settings):
     engine_advertise: str = Field(
         "", description="host or host:port that others reach this engine at; empty: where it listens."
     )
+    trim_after: float = Field(
+        5.0, ge=0, le=60, description="Seconds that records which no table needs stay in the log for who checks it."
+    )
     deal_workers: int = Field(1, ge=1, le=16, description="Processes that make checked deals.")
 
     @field_validator("instance")
