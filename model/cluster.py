@@ -120,8 +120,8 @@ class EngineNode:
         self.service = EngineService(self.hall, metrics)
         self.serving = False
         """Its door is open: calls and streams are taken."""
-        self.ended = False
-        """It has stopped by itself."""
+        self.stopping = self.ended = False
+        """It was told to stop; it has stopped."""
         self.on_gone: list[Callable[[], None]] = []
         """Told when the process is gone: its connections break now."""
         node.on_kill.append(self._gone)
@@ -149,6 +149,9 @@ class EngineNode:
 
     async def stop(self) -> None:
         """SIGTERM: as `services.engine.app.Engine.stop` does."""
+        if self.stopping:
+            return
+        self.stopping = True
         await self.hall.stop()
         self.serving = False
         self._gone()
@@ -224,7 +227,7 @@ class Cluster:
     def term(self, name: str) -> None:
         """SIGTERM: it hands over and ends; `start_engine` is for later."""
         engine = self.engines[name]
-        if engine.alive and not engine.ended:
+        if engine.alive and not engine.stopping:
             engine.node.spawn(engine.stop())
 
     def at(self, addr: str) -> EngineNode | None:

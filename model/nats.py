@@ -145,6 +145,12 @@ class SimNats:
         """For a while, plain messages on subjects that begin so don't reach this client."""
         bus.deaf = (prefix, self.loop.now + seconds)
 
+    def wipe_placement(self) -> None:
+        """The bucket loses every partition's entry: restored from nothing, by mistake.  The epochs are the log's."""
+        for name, subject in self.own.store.subjects.items():
+            if name.startswith(KV + "p."):
+                subject.purge_below(self.own.store.sequence + 1)
+
     def calm(self) -> None:
         """No more small troubles; what is under way goes on."""
         self.weather = CALM
