@@ -19,7 +19,7 @@ import uvloop
 
 from simulate.door import Door, NotLoopback, check_loopback, silence
 from simulate.findings import Findings, as_json, as_text
-from simulate.log_witness import LOGGED, REPLAYED, LogWitness, NatsError
+from simulate.log_witness import LOGGED, REPLAYED, LogWitness, NatsError, Unread
 from simulate.table_run import TableRun, Wish
 from simulate.vigil import Running, Stack, ended, until_gone
 
@@ -186,11 +186,11 @@ async def _one(run: TableRun, witness: LogWitness | None, found: Findings) -> No
 async def _witness(stack: Stack, found: Findings) -> LogWitness | None:
     url = stack.get("nats_url")
     if url:
-        witness = LogWitness(url)
+        witness = LogWitness(url, found)
         try:
             await witness.start()
             return witness
-        except (OSError, NatsError, TimeoutError) as error:
+        except (OSError, NatsError, TimeoutError, Unread) as error:
             why = f"the log could not be read: {error!r}"
     else:
         why = f"it is not known where {stack['url']} has its log (--data DIR names the stack's folder)"
