@@ -1,0 +1,426 @@
+"""Rules broken on purpose, one at a time: a model that doesn't find them proves nothing.
+
+Each patches the real code for as long as a world runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from generated.snatch.engine.v1 import engine_pb2 as pb
+from model.truth import TruthLedger
+from servicekit import feed
+from servicekit.engine_commands import EngineCommands
+from services.engine import frames, lease, table_presence
+from services.engine import records as r
+from services.engine import table_store as store
+from services.engine.batch import Batch
+from services.engine.beacons import Beacons
+from services.engine.board import Board
+from services.engine.items import Call, CommandItem
+from services.engine.lease import Silence
+from services.engine.ledger import Ledger
+from services.engine.log import BACKOFF, Log
+from services.engine.owner import Owner
+from services.engine.partition import Last, Partition, Phase, Slot, Verdict
+from services.engine.stream import EXPECTED, SLOT_ID, Stream, StreamAway
+from wire import subjects
+
+Plant = Callable[[contextlib.ExitStack], None]
+Original = Callable[..., Any]
+
+
+def _put(stack: contextlib.ExitStack, owner: Any, name: str, broken: Callable[[Original], Any]) -> None:
+    """Replace an attribute by what `broken` makes of the original."""
+    original = getattr(owner, name)
+    setattr(owner, name, broken(original))
+    stack.callback(setattr, owner, name, original)
+
+
+class _Busy(Exception):
+    """10164."""
+
+
+def busy_is_deposed(stack: contextlib.ExitStack) -> None:
+    """10164 is taken for “another engine writes”."""
+
+    async def append(self: Stream, subject: str, body: bytes, expected: int, id: str = "") -> int | None:
+        headers = {EXPECTED: str(expected)} | ({SLOT_ID: id} if id else {})
+        answer = await self._asker.ask(subject, body, headers)
+        ack = msgspec.json.decode(answer.data) if answer is not None else {}
+        if ack.get("error", {}).get("err_code") == 10164 and subject.startswith("log."):
+            raise _Busy
+        sequence: int = ack.get("seq", 0)
+        return sequence or None
+
+    def until_busy(original: Original) -> Any:
+        async def append(self: Log, partition: Partition, slot: Slot) -> Verdict:
+            try:
+                verdict: Verdict = await original(self, partition, slot)
+                return verdict
+            except _Busy:
+                partition.deposed()
+                return Verdict.DEPOSED
+
+        return append
+
+    _put(stack, Stream, "append", lambda _: append)
+    _put(stack, Log, "append", until_busy)
+
+
+def bytes_changed(stack: contextlib.ExitStack) -> None:
+    """A retry makes its record anew, with the time of day of the retry."""
+
+    async def append(self: Log, partition: Partition, slot: Slot) -> Verdict:
+        subject, tries = subjects.log(partition.number), 0
+        while True:
+            sequence = await self._stream.append(subject, slot.body, slot.expected, slot.id)
+            if sequence is not None:
+                return partition.acked(sequence)
+            try:
+                verdict = partition.judge(await self.last(partition.number))
+            except StreamAway:
+                verdict = Verdict.AGAIN
+            if verdict is Verdict.NEW_FENCE:
+                slot = partition.fence_again()
+            elif verdict is not Verdict.AGAIN:
+                return verdict
+            record = r.decode(slot.body)
+            record.now += 1
+            slot = slot._replace(body=r.encode(record))
+            await asyncio.sleep(BACKOFF[min(tries, len(BACKOFF) - 1)])
+            tries += 1
+
+    _put(stack, Log, "append", lambda _: append)
+
+
+def unfenced_checkpoint(stack: contextlib.ExitStack) -> None:
+    """Snapshots go into the log by themselves, behind whatever is its end: an old owner's too."""
+
+    def with_checkpoint(original: Original) -> Any:
+        async def commit(self: Owner, batch: Batch, began: float) -> None:
+            await original(self, batch, began)
+            if self.ledger._records % 4 or not self.ledger.rooms:
+                return
+            partition, log = self.partition, self._floor.log
+            rooms = [r.RoomSnapshot(name, store.dump(room.table)) for name, room in self.ledger.rooms.items()]
+            record = r.Record(r.VERSION, self.number, partition.epoch, "data", batch.now, rooms)
+            while True:
+                with contextlib.suppress(StreamAway):
+                    last = await log.last(self.number)
+                    id = f"{self.number}:{partition.epoch}:c{self.ledger._records}:{partition.nonce}"
+                    body = r.encode(record)
+                    done = await log._stream.append(subjects.log(self.number), body, last.sequence, id)
+                    if done is not None:
+                        break
+                await asyncio.sleep(0.05)
+            partition.last = done
+            self.ledger.committed(record, done)
+
+        return commit
+
+    _put(stack, Owner, "_commit", with_checkpoint)
+
+
+def read_before_fence(stack: contextlib.ExitStack) -> None:
+    """The log is read as it was before the claim record: what came between is missed."""
+    before: dict[int, int] = {}
+
+    def noting(original: Original) -> Any:
+        def won(self: Partition, body: bytes) -> Slot:
+            before[self.number] = self.last
+            slot: Slot = original(self, body)
+            return slot
+
+        return won
+
+    def blind(original: Original) -> Any:
+        async def read(self: Log, partition: int, fence: int) -> AsyncIterator[tuple[int, r.Record]]:
+            async for sequence, record in original(self, partition, fence):
+                if sequence <= before.get(partition, 0) or sequence == fence:
+                    yield sequence, record
+
+        return read
+
+    _put(stack, Partition, "won", noting)
+    _put(stack, Log, "read", blind)
+
+
+def unlogged_refusal(stack: contextlib.ExitStack) -> None:
+    """A refusal is answered at once, and not written down."""
+
+    def unlogged(original: Original) -> Any:
+        def move(self: Batch, item: CommandItem, *rest: Any) -> None:
+            original(self, item, *rest)
+            sitting = self.sittings.get(item.command.room)
+            if sitting is not None and sitting.steps and (no := sitting.steps[-1].no) is not None:
+                step = sitting.steps.pop()
+                assert step.id is not None
+                self._reply(item, pb.REPLY_KIND_ANSWERED, body=frames.answer_body(step.id, no))
+
+        return move
+
+    _put(stack, Batch, "_move", unlogged)
+
+
+def elapsed_expiry(stack: contextlib.ExitStack) -> None:
+    """A peer is dead when it was not heard of for a second, whatever happened to oneself meanwhile."""
+
+    def alive(self: Silence) -> set[str]:
+        now = asyncio.get_running_loop().time()
+        gone = {peer for peer, silence in self._silence.items() if silence >= lease.DEAD_AFTER}
+        return {peer for peer, at in self._changed.items() if now - at < lease.DEAD_AFTER} - gone
+
+    def renewed(original: Original) -> Any:
+        def renewed(self: Silence, now: float) -> None:
+            before = dict(self._silence)
+            original(self, now)
+            self._silence = before
+
+        return renewed
+
+    _put(stack, Silence, "alive", lambda _: alive)
+    _put(stack, Silence, "renewed", renewed)
+
+
+def trim_past_snapshot(stack: contextlib.ExitStack) -> None:
+    """The log is trimmed up to the newest snapshot of any room, not the oldest."""
+
+    def oldest_needed(self: Ledger) -> int:
+        return max((room.base for room in self.rooms.values()), default=self.last) + 1
+
+    _put(stack, Ledger, "oldest_needed", lambda _: oldest_needed)
+
+
+def no_beacons(stack: contextlib.ExitStack) -> None:
+    """Nobody says what the last frame was, and nobody asks."""
+
+    async def tick(self: Beacons) -> None:
+        return None
+
+    _put(stack, Beacons, "tick", lambda _: tick)
+    _put(stack, feed, "SILENCE", lambda _: 1e9)
+    _put(stack, feed.Feeds, "_check_all", lambda _: lambda self: None)
+
+
+def placement_taken_unheard(stack: contextlib.ExitStack) -> None:
+    """A placement that was not acknowledged counts as taken."""
+
+    def hopeful(original: Original) -> Any:
+        async def place(self: Board, partition: int, entry: Any, revision: int) -> int | None:
+            done: int | None = await original(self, partition, entry, revision)
+            return revision + 1 if done is None else done
+
+        return place
+
+    _put(stack, Board, "place", hopeful)
+
+
+def no_claim_record(stack: contextlib.ExitStack) -> None:
+    """The placement is enough: nothing fences the log."""
+
+    def unfenced(original: Original) -> Any:
+        async def append(self: Log, partition: Partition, slot: Slot) -> Verdict:
+            if partition.phase is Phase.FENCING:
+                partition.phase, partition.slot, partition.fence = Phase.REPLAYING, None, partition.last
+                return Verdict.COMMITTED
+            verdict: Verdict = await original(self, partition, slot)
+            return verdict
+
+        return append
+
+    _put(stack, Log, "append", unfenced)
+
+
+def epoch_kept(stack: contextlib.ExitStack) -> None:
+    """A claim goes on with the highest epoch there is."""
+
+    def kept(original: Original) -> Any:
+        def claim(self: Partition, last: Last, placed_epoch: int) -> int:
+            original(self, last, placed_epoch)
+            self.epoch = max(1, self.epoch - 1)
+            return self.epoch
+
+        return claim
+
+    _put(stack, Partition, "claim", kept)
+
+
+def view_before_commit(stack: contextlib.ExitStack) -> None:
+    """A View shows what is decided, committed or not."""
+
+    def early(original: Original) -> Any:
+        def view(self: Batch, call: Call, request: Any) -> None:
+            before = len(self.afterwards)
+            original(self, call, request)
+            while len(self.afterwards) > before:
+                self.afterwards.pop()()
+
+        return view
+
+    from services.engine import batch
+
+    _replace(stack, batch._CALLS, pb.ViewRequest, early(batch._CALLS[pb.ViewRequest]))
+
+
+def frames_before_commit(stack: contextlib.ExitStack) -> None:
+    """Frames go out while their record is on its way."""
+
+    def early(original: Original) -> Any:
+        async def commit(self: Owner, batch: Batch, began: float) -> None:
+            await self._tell(batch)
+            batch.outgoing = []
+            await original(self, batch, began)
+
+        return commit
+
+    _put(stack, Owner, "_commit", early)
+
+
+def answers_not_replayed(stack: contextlib.ExitStack) -> None:
+    """A new owner doesn't know what was answered."""
+
+    def forgetful(original: Original) -> Any:
+        def replay_chunk(self: Ledger, chunk: r.Chunk, sequence: int, now: int) -> None:
+            if not isinstance(self, TruthLedger):
+                steps = [r.LoggedStep(step.events) for step in chunk.steps]
+                chunk = r.Chunk(chunk.room, steps, chunk.table_frames, chunk.seat_frames)
+            original(self, chunk, sequence, now)
+
+        return replay_chunk
+
+    _put(stack, Ledger, "_replay_chunk", forgetful)
+
+
+def snapshot_ahead(stack: contextlib.ExitStack) -> None:
+    """A snapshot holds the room as it is after its record's own events."""
+
+    def ahead(original: Original) -> Any:
+        def finish(self: Batch) -> None:
+            original(self)
+            rooms = self.ledger.rooms
+            self.snapshots = [
+                r.RoomSnapshot(s.room, store.dump(rooms[s.room].table)) for s in self.snapshots if s.room in rooms
+            ]
+
+        return finish
+
+    _put(stack, Batch, "finish", ahead)
+
+
+def old_tabs_play(stack: contextlib.ExitStack) -> None:
+    """A command counts, whichever tab's it is."""
+
+    def any_session(original: Original) -> Any:
+        def command(self: Batch, item: CommandItem) -> None:
+            table = self.ledger.table(item.command.room)
+            member = table.member(item.command.seat) if table is not None else None
+            if member is not None and item.command.kind == pb.COMMAND_KIND_MOVE:
+                item.command.session = member.session
+            original(self, item)
+
+        return command
+
+    _put(stack, Batch, "_command", any_session)
+
+
+def late_close_detaches(stack: contextlib.ExitStack) -> None:
+    """An old socket's close throws the new one out."""
+
+    def any_session(original: Original) -> Any:
+        def detach(sitting: Any, seat: int, session: int) -> bool:
+            member = sitting.table.member(seat)
+            done: bool = original(sitting, seat, member.session if member is not None else session)
+            return done
+
+        return detach
+
+    _put(stack, table_presence, "detach", any_session)
+
+
+def gaps_taken(stack: contextlib.ExitStack) -> None:
+    """A move is decided, whatever came before it or didn't."""
+
+    def any_id(original: Original) -> Any:
+        def move(self: Batch, item: CommandItem, table: Any, member: Any) -> None:
+            if item.command.id > member.answered + 1:
+                member.answered = item.command.id - 1
+            original(self, item, table, member)
+
+        return move
+
+    _put(stack, Batch, "_move", any_id)
+
+
+def never_sent_again(stack: contextlib.ExitStack) -> None:
+    """What was on its way when an engine died is forgotten by the gateway."""
+
+    def forget(self: EngineCommands, *_: Any) -> None:
+        return None
+
+    _put(stack, EngineCommands, "on_broken", lambda _: forget)
+    _put(stack, EngineCommands, "_sweep", lambda _: forget)
+
+
+def append_without_fence(stack: contextlib.ExitStack) -> None:
+    """The lease is trusted: appends don't say what they follow."""
+
+    def trusting(original: Original) -> Any:
+        async def append(self: Stream, subject: str, body: bytes, expected: int, id: str = "") -> int | None:
+            if not subject.startswith("log."):
+                done: int | None = await original(self, subject, body, expected, id)
+                return done
+            answer = await self._asker.ask(subject, body, {SLOT_ID: id})
+            ack = msgspec.json.decode(answer.data) if answer is not None else {}
+            sequence: int = ack.get("seq", 0)
+            return sequence or None
+
+        return append
+
+    _put(stack, Stream, "append", trusting)
+
+
+def _replace(stack: contextlib.ExitStack, table: dict[Any, Any], key: Any, value: Any) -> None:
+    stack.callback(table.__setitem__, key, table[key])
+    table[key] = value
+
+
+PLANTED: Mapping[str, Plant] = {
+    plant.__name__: plant
+    for plant in (
+        busy_is_deposed,
+        bytes_changed,
+        unfenced_checkpoint,
+        read_before_fence,
+        unlogged_refusal,
+        elapsed_expiry,
+        trim_past_snapshot,
+        no_beacons,
+        placement_taken_unheard,
+        no_claim_record,
+        epoch_kept,
+        view_before_commit,
+        frames_before_commit,
+        answers_not_replayed,
+        snapshot_ahead,
+        old_tabs_play,
+        late_close_detaches,
+        gaps_taken,
+        never_sent_again,
+        append_without_fence,
+    )
+}
+
+
+@contextlib.contextmanager
+def planted(name: str) -> Iterator[None]:
+    """With this rule broken; "" breaks none.  Raises KeyError for a name that is none."""
+    with contextlib.ExitStack() as stack:
+        if name:
+            PLANTED[name](stack)
+        yield

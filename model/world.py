@@ -1,0 +1,345 @@
+"""A world: engines, gateways and phones on a modelled network, its faults, and the observer who knows all."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from generated.snatch.engine.v1 import engine_pb2 as pb
+from model.cluster import Cluster, EngineNode, Plan
+from model.game import LADDER
+from model.gateway import Gateway
+from model.invariants import Broken, Observer
+from model.links import SimNetwork
+from model.phone import UNNOTICED, Player
+from model.planted import planted
+from model.prelude import lay_log, player_names, room_of
+from model.schedule import BEGIN, Fault, Schedule, schedule
+from model.truth import GAMES
+from model.weather import ROUGH, Weather
+from services.engine import hall, ledger, table_clock
+
+PARTITIONS = (7, 21)
+LOOKS = 0.25
+SETTLED_WITHIN = 15.0
+"""Virtual seconds after the last fault in which everything must be well again."""
+
+
+@dataclass
+class Result:
+    """What came of a seed.  `broken` None: nothing."""
+
+    seed: int
+    broken: Broken | None
+    counts: dict[str, int]
+    trace: str
+    lasted: float
+    steps: int
+    story: list[str] = field(default_factory=list)
+
+
+@contextlib.contextmanager
+def scaled() -> Iterator[None]:
+    """Snapshots, hand-overs and countdowns come soon enough for a life of some seconds."""
+    small: list[tuple[Any, str, Any]] = [
+        (ledger, "SNAPSHOT_RECORDS", 10),
+        (ledger, "SNAPSHOT_MS", 700),
+        (hall, "STABLE", 0.6),
+        (table_clock, "COUNTDOWN_MS", 100),
+    ]
+    before = [(module, name, getattr(module, name)) for module, name, _ in small]
+    for module, name, value in small:
+        setattr(module, name, value)
+    try:
+        yield
+    finally:
+        for module, name, value in before:
+            setattr(module, name, value)
+
+
+class World:
+    """Made from a seed; `run` lives it."""
+
+    def __init__(self, seed: int, tell: Callable[[str], None] | None = None) -> None:
+        self.seed = seed
+        self.plan: Schedule = schedule(seed)
+        plan = self.plan
+        self.partitions = PARTITIONS[: len(plan.rooms)]
+        self.cluster = Cluster(
+            seed, Plan(engines=plan.engines, partitions=self.partitions, replicated=plan.replicated), GAMES
+        )
+        self.loop, self.nats, self.dice = self.cluster.loop, self.cluster.nats, self.cluster.dice
+        self.observer = Observer(self.loop, self.nats, self.cluster, tell)
+        self.truth = self.observer.truth
+        self.network = SimNetwork(self.loop, self.observer.answered)
+        self.gateways: list[Gateway] = []
+        self.players: list[Player] = []
+        self.quiet = False
+        self._more_engines = 0
+
+    # ---- its life ----
+
+    def live(self) -> None:
+        """Raises Broken."""
+        plan, root = self.plan, self.loop.root
+        if plan.rough:
+            self.nats.weather = Weather(
+                hops=ROUGH.hops * plan.rough,
+                appends=ROUGH.appends * plan.rough,
+                busy=ROUGH.busy * plan.rough,
+                reads=ROUGH.reads * plan.rough,
+                frames=ROUGH.frames * plan.rough,
+            )
+        for number in range(plan.gateways):
+            self.start_gateway(f"gateway-{number + 1}")
+        for partition, players in zip(self.partitions, plan.rooms, strict=True):
+            if plan.epoch:
+                owner = self.dice.choice(("", "engine-1", "engine-9"))
+                lay_log(self.nats, self.truth, partition, players, plan.epoch, plan.bell, owner)
+                self.people(room_of(partition), "t1", players)
+            else:
+                self.open(room_of(partition), "t1", players)
+        for number in range(plan.engines):
+            root.after(0.05 * self.dice.random(), self.start_engine, f"engine-{number + 1}")
+        if plan.late_room is not None:
+            root.at(plan.late_room, self.open, room_of(self.partitions[0], 1), "t2", 1)
+        for fault in plan.faults:
+            root.at(fault.at, self.befall, fault)
+        if plan.deaf_at_end:
+            root.at(plan.quiet_at - 0.3, self.deafen)
+        self.loop.run(plan.quiet_at)
+        self.calm()
+        self._settle()
+
+    def calm(self) -> None:
+        """No more faults, no more moves; whoever was killed is there again."""
+        self.quiet = True
+        self.observer.tell("quiet from now on")
+        self.nats.calm()
+        self.network.slow = 1.0
+        if not any(not e.ended and not e.node.dead for e in self.cluster.engines.values()):
+            self.start_engine("engine-1")
+        for gateway in list(self.gateways):
+            if gateway.node.dead:
+                self.start_gateway(gateway.name)
+        for player in self.players:
+            if not player.tab.over and not player.tab.connected:
+                player.node.after(0.1, player.tab.connect)
+
+    def _settle(self) -> None:
+        until = self.loop.now + SETTLED_WITHIN
+        self.loop.run(self.loop.now + 2 * LOOKS)
+        while True:
+            self.loop.run(self.loop.now + LOOKS)
+            missing = self.observer.unsettled(self.partitions, self.players)
+            if not missing:
+                break
+            if self.loop.now >= until:
+                raise Broken("all is well once faults stop", "; ".join(missing), self.loop.now)
+        self.observer.end(self.partitions)
+
+    # ---- its people and processes ----
+
+    def start_engine(self, name: str) -> EngineNode:
+        engine = self.cluster.start_engine(name)
+        self.network.serve(engine.addr, engine.node, engine.service)
+        engine.on_gone.append(lambda: self.network.gone(engine.addr, engine.node))
+        self.observer.tell(f"{engine.node.name} starts")
+        return engine
+
+    def start_gateway(self, name: str) -> Gateway:
+        self.gateways = [g for g in self.gateways if g.name != name]
+        drift = 1.0 + 0.02 * (2 * self.dice.random() - 1)
+        gateway = Gateway(self.loop, self.nats, self.network, name, drift)
+        self.gateways.append(gateway)
+        return gateway
+
+    def gateway(self) -> Gateway | None:
+        """Any that is up."""
+        up = [g for g in self.gateways if g.up]
+        return self.dice.choice(up) if up else None
+
+    def people(self, room: str, table: str, players: int) -> None:
+        """Phones come to a table that is open."""
+        for name in player_names(room, players):
+            player = Player(self.loop, self.truth, self.observer.violate, name, room, table, self.gateway)
+            self.players.append(player)
+            self._think_later(player)
+
+    def open(self, room: str, table: str, players: int) -> None:
+        """A table is opened as rooms does; its people come when it is."""
+        names = player_names(room, players)
+        members = [pb.OpenMember(player=n, name=n, colour=i) for i, n in enumerate(names)]
+        request = pb.OpenRequest(room=room, table=table, game=LADDER, host=names[0], members=members)
+        gateway = self.gateways[0]
+        gateway.open_table(request, lambda: self.people(room, table, players))
+
+    def _think_later(self, player: Player) -> None:
+        player.node.after(self.dice.expovariate(1 / self.plan.pace), self._think, player)
+
+    def _think(self, player: Player) -> None:
+        if not self.quiet:
+            player.think()
+            self._think_later(player)
+
+    # ---- its faults ----
+
+    def befall(self, fault: Fault) -> None:
+        self.observer.tell(str(fault))
+        self.truth.count(fault.kind)
+        getattr(self, "_" + fault.kind.replace(" ", "_").lower())(fault)
+
+    def _engine(self, fault: Fault) -> EngineNode | None:
+        alive = [e for e in self.cluster.engines.values() if not e.node.dead and not e.ended]
+        if not alive:
+            return None
+        # Whoever holds something is worth more than whoever holds nothing.
+        holding = [e for e in alive if e.hall.owners()]
+        chosen = holding if holding and fault.more < 0.75 else alive
+        return chosen[fault.who % len(chosen)]
+
+    def _back(self, name: str, after: float) -> None:
+        self.loop.root.after(after, self._start_again, name)
+
+    def _start_again(self, name: str) -> None:
+        there = self.cluster.engines[name]
+        if there.node.dead or there.ended:
+            self.start_engine(name)
+
+    def _engine_killed(self, fault: Fault) -> None:
+        engine = self._engine(fault)
+        if engine is not None:
+            engine.node.kill()
+            if fault.more < 0.7:
+                self._back(engine.name, fault.size)
+
+    def _engine_stalled(self, fault: Fault) -> None:
+        engine = self._engine(fault)
+        if engine is not None:
+            engine.node.stall(fault.size)
+
+    def _engine_told_to_end(self, fault: Fault) -> None:
+        engine = self._engine(fault)
+        if engine is not None:
+            self.cluster.term(engine.name)
+            self._back(engine.name, 0.2 + fault.size)
+
+    def _engine_doubled(self, fault: Fault) -> None:
+        engine = self._engine(fault)
+        if engine is not None:
+            engine.node.stall(fault.size)
+            self.start_engine(engine.name)
+
+    def _engine_joins(self, fault: Fault) -> None:
+        self._more_engines += 1
+        if self._more_engines < 3:
+            self.start_engine(f"engine-{self.plan.engines + self._more_engines}")
+
+    def _engine_cut_off_nats(self, fault: Fault) -> None:
+        engine = self._engine(fault)
+        if engine is not None:
+            self.nats.cut(engine.bus, fault.size if fault.more < 0.5 else 0.0)
+
+    def _engine_slow_to_nats(self, fault: Fault) -> None:
+        engine = self._engine(fault)
+        if engine is not None:
+            self.nats.slow(engine.bus, 0.7 * fault.more, fault.size)
+
+    def _engine_deaf_to_placement(self, fault: Fault) -> None:
+        engine = self._engine(fault)
+        if engine is not None:
+            self.nats.deafen(engine.bus, "own.", fault.size)
+
+    def _streams_cut(self, fault: Fault) -> None:
+        engine = self._engine(fault)
+        if engine is not None:
+            self.network.cut(engine.addr)
+
+    def _gateway_killed(self, fault: Fault) -> None:
+        gateway = self.gateways[fault.who % len(self.gateways)]
+        if not gateway.node.dead:
+            gateway.kill()
+            self.loop.root.after(fault.size / 2, self._gateway_again, gateway)
+
+    def _gateway_again(self, gateway: Gateway) -> None:
+        if gateway in self.gateways:
+            self.start_gateway(gateway.name)
+
+    def _gateway_stalled(self, fault: Fault) -> None:
+        self.gateways[fault.who % len(self.gateways)].node.stall(fault.size)
+
+    def _gateway_cut_off_nats(self, fault: Fault) -> None:
+        bus = self.gateways[fault.who % len(self.gateways)].bus
+        if bus is not None:
+            self.nats.cut(bus, fault.size if fault.more < 0.5 else 0.0)
+
+    def _gateway_deaf(self, fault: Fault) -> None:
+        bus = self.gateways[fault.who % len(self.gateways)].bus
+        if bus is not None:
+            self.nats.deafen(bus, "f." if fault.more < 0.6 else "own.", fault.size)
+
+    def _nats_killed(self, fault: Fault) -> None:
+        self.nats.kill_server(fault.who % len(self.nats.servers), fault.size)
+
+    def _nats_stopped(self, fault: Fault) -> None:
+        self.nats.freeze_server(fault.who % len(self.nats.servers), fault.size)
+
+    def _quorum_lost(self, fault: Fault) -> None:
+        self.nats.lose_quorum(fault.size)
+
+    def _leaders_lost(self, fault: Fault) -> None:
+        self.nats.lose_leaders()
+
+    def _phone_drops(self, fault: Fault) -> None:
+        if self.players:
+            player = self.players[fault.who % len(self.players)]
+            player.tab.drop(fault.size / 3, self.dice.uniform(*UNNOTICED))
+
+    def _new_tab(self, fault: Fault) -> None:
+        if self.players:
+            player = self.players[fault.who % len(self.players)]
+            if fault.more < 0.5:
+                player.tab.drop(None, self.dice.uniform(*UNNOTICED))
+            player.new_tab()
+
+    def _old_tab_returns(self, fault: Fault) -> None:
+        """A page whose network was gone while another had the seat."""
+        if self.players:
+            player = self.players[fault.who % len(self.players)]
+            player.tab.drop(None, self.dice.uniform(*UNNOTICED))
+            player.new_tab()
+            self.loop.root.after(fault.size / 2, self._returns, player)
+
+    def _returns(self, player: Player) -> None:
+        newest = player.tabs.pop()
+        player.tabs.insert(0, newest)
+        player.tab.connect()
+
+    def deafen(self) -> None:
+        for gateway in self.gateways:
+            if gateway.bus is not None:
+                self.nats.deafen(gateway.bus, "f.", 0.3)
+
+
+def run(seed: int, plant: str = "", tell: Callable[[str], None] | None = None) -> Result:
+    """Live a seed's world to its end, or to the first invariant that is broken."""
+    with scaled(), planted(plant):
+        world = World(seed, tell)
+        broken = None
+        try:
+            with world.observer.watching():
+                try:
+                    if tell is not None:
+                        tell(f"seed {seed}: {world.plan}")
+                    world.live()
+                except Broken as found:
+                    broken = found
+        finally:
+            world.cluster.close()
+    loop = world.loop
+    return Result(seed, broken, world.truth.counts, loop.trace, loop.now, loop.steps)
+
+
+__all__ = ["BEGIN", "Result", "World", "run"]
