@@ -142,10 +142,11 @@ class SimBus(Bus):
         self._unsent: list[Parcel] = []
         self._pongs: list[asyncio.Future[None]] = []
         self._inboxes = 0
-        self._number = len(nats.buses)
+        self._number = nats.clients
         self._answers: dict[str, asyncio.Future[Msg]] = {}
         self._answers_on: SimSubscription | None = None
         self._first: asyncio.Future[None] | None = None
+        nats.clients += 1
         nats.buses.append(self)
         node.on_kill.append(self._killed)
         node.on_stall.append(self._stalled)

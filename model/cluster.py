@@ -33,6 +33,9 @@ from services.engine.table import AnyGame
 from wire.places import CODE_ALPHABET, partition_of
 
 
+NAME_TAKEN = "another process has this engine's name"
+
+
 @dataclass(frozen=True)
 class Plan:
     """A world.  `drift`: how much faster or slower a clock may run, as a part of 1."""
@@ -182,6 +185,8 @@ class Cluster:
         self.ever: list[EngineNode] = []
         """Every engine process there was."""
         self.faults: list[str] = []
+        self.resigned: list[str] = []
+        """Processes that found another one with their name, and serve no more."""
         self._before = structlog.get_config()
         structlog.configure(
             processors=[self._hear],
@@ -245,7 +250,7 @@ class Cluster:
         text = f"{self.loop.running.name}: {event.get('event')} " + ", ".join(
             f"{key}={value!r}" for key, value in event.items() if key != "event"
         )
-        self.faults.append(text)
+        (self.resigned if NAME_TAKEN in text else self.faults).append(text)
         raise structlog.DropEvent
 
 

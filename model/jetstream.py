@@ -61,13 +61,14 @@ class Stream:
         self.store = store
         self.leader: Server | None = leader
         self.term = 0
-        self.quorum = True
         self.proposed: list[Proposal] = []
         """Replicated: accepted by the leader, not yet committed, in order."""
         self._cluster, self._loop, self._republish = cluster, cluster.loop, republish
         self._dice = cluster.loop.dice
         self._free_at = 0.0
         self._commit_at = 0.0
+        self._alone_until = 0.0
+        """True time until which the leader hears no follower."""
         self._in_flight: dict[str, float] = {}
         """Subject → until when it counts as under way."""
 
@@ -109,28 +110,30 @@ class Stream:
 
     def lose_quorum(self, seconds: float) -> None:
         """Replicated: the leader hears no follower.  What it accepts meanwhile is committed later, or never."""
-        self.quorum = False
-        self._loop.root.after(seconds, self._quorum_back, self.term)
+        until = self._loop.now + seconds
+        if until > self._alone_until:
+            self._alone_until = until
+            self._loop.root.at(until, self._quorum_back, until)
 
     def _elect(self, term: int) -> None:
         if term != self.term:
             return
         servers = self._cluster.servers
         up = [s for s in servers if s.up and not s.frozen]
-        if len(up) <= len(servers) // 2:
+        if len(up) <= len(servers) // 2 or self._loop.now < self._alone_until:
             self._loop.root.after(0.1, self._elect, term)
             return
         self.leader = up[self._dice.randrange(len(up))]
         self.term += 1
         self._settle(answer=False)
 
-    def _quorum_back(self, term: int) -> None:
-        self.quorum = True
-        if term == self.term and self.leader is not None:
-            if self._dice.random() < 0.5:
-                self.lose_leader(self._cluster.election())
-            else:
-                self._settle(answer=True)
+    def _quorum_back(self, until: float) -> None:
+        if until < self._alone_until or self.leader is None:
+            return
+        if self._dice.random() < 0.5:
+            self.lose_leader(self._cluster.election())
+        else:
+            self._settle(answer=True)
 
     def _settle(self, answer: bool) -> None:
         """What was accepted: the same leader has all of it; a new one the beginning, and doesn't tell the writer."""
@@ -167,7 +170,7 @@ class Stream:
         self._loop.root.at(self._commit_at, self._agreed, term, p)
 
     def _agreed(self, term: int, p: Proposal) -> None:
-        if term != self.term or not self.quorum or p not in self.proposed:
+        if term != self.term or self._loop.now < self._alone_until or p not in self.proposed:
             return  # It stays proposed: whoever leads next has it, or not.
         if self.leader is not None and self.leader.frozen:
             self.leader.held.append((self._agreed, (term, p)))

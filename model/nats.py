@@ -75,6 +75,8 @@ class SimNats:
         self.own = Stream(self, Store(KV_STREAM, keep=1), self.servers[-1], (KV, _OWN))
         self.streams = {s.store.name: s for s in (self.log, self.own)}
         self.buses: list[SimBus] = []
+        self.clients = 0
+        """How many there ever were."""
         self._subscribers: list[SimSubscription] = []
         self._inboxes: dict[str, SimSubscription] = {}
         self._routes: dict[str, list[SimSubscription]] = {}
