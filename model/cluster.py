@@ -212,10 +212,10 @@ class Cluster:
 
     # ---- engines ----
 
-    def start_engine(self, name: str) -> EngineNode:
+    def start_engine(self, name: str, port: int = 1) -> EngineNode:
         """A new process of this name; one that is there goes on: a zombie, or a mistake of the operator."""
         boot = f"{len(self.ever):x}"
-        engine = EngineNode(self, name, f"{name}:1", boot, self.new_node(f"{name}.{boot}"))
+        engine = EngineNode(self, name, f"{name}:{port}", boot, self.new_node(f"{name}.{boot}"))
         self.engines[name] = engine
         self.ever.append(engine)
         engine.node.spawn(engine.run())

@@ -140,8 +140,11 @@ class Tellings:
             self._violate(BELIEVED, f"{method}: {refused.code.name} {refused.detail}")
 
     def _reply(self, reply: pb.Reply) -> None:
-        if reply.kind == pb.REPLY_KIND_NOT_OWNER:
-            self._truth.count("not owner")
+        if reply.kind in (pb.REPLY_KIND_NOT_OWNER, pb.REPLY_KIND_BUSY):
+            self._truth.count("not owner" if reply.kind == pb.REPLY_KIND_NOT_OWNER else "busy")
+            return
+        if reply.kind == pb.REPLY_KIND_DETACHED:
+            self._detached(reply)
             return
         where = f"{reply.room} seat {reply.seat} session {reply.session}"
         room = self._truth.rooms.get(reply.room)
@@ -166,6 +169,15 @@ class Tellings:
                 self._violate(BELIEVED, f"{where}: told that there is no table, and there is")
         else:
             self._violate(BELIEVED, f"{where}: told {pb.ReplyKind.Name(reply.kind)}")
+
+    def _detached(self, reply: pb.Reply) -> None:
+        """Confirmed: then it is in the log that this session, or this attempt to attach, has no socket."""
+        self._truth.count("detaches confirmed")
+        table = self._truth.partition(partition_of(reply.room)).ledger.table(reply.room)
+        for m in table.state.members if table is not None else ():
+            mine = (m.seat, m.session) == (reply.seat, reply.session) if reply.session else m.attempt == reply.id
+            if m.attached and mine:
+                self._violate(BELIEVED, f"{reply.room} seat {m.seat}: a detach is confirmed, and it is attached")
 
     def _stored(self, where: str, decided: Any, reply: pb.Reply) -> None:
         answer = _answer.decode(reply.body)

@@ -142,8 +142,8 @@ class World:
 
     # ---- its people and processes ----
 
-    def start_engine(self, name: str) -> EngineNode:
-        engine = self.cluster.start_engine(name)
+    def start_engine(self, name: str, port: int = 1) -> EngineNode:
+        engine = self.cluster.start_engine(name, port)
         self.network.serve(engine.addr, engine.node, engine.service)
         engine.on_gone.append(lambda: self.network.gone(engine.addr, engine.node))
         self.observer.tell(f"{engine.node.name} starts")
@@ -230,7 +230,7 @@ class World:
         engine = self._engine(fault)
         if engine is not None:
             engine.node.stall(fault.size)
-            self.start_engine(engine.name)
+            self.start_engine(engine.name, port=2)
 
     def _engine_joins(self, fault: Fault) -> None:
         self._more_engines += 1
