@@ -21,6 +21,7 @@ import structlog
 from model.bus import SimBus
 from model.loop import Node, SimLoop
 from model.nats import SimNats
+from model.store import Stored
 from services.engine.app import RETRY
 from services.engine.board import Lease
 from services.engine.dealing import Deals, Key, make
@@ -28,8 +29,9 @@ from services.engine.hall import Hall
 from services.engine.metrics import EngineMetrics
 from services.engine.owner import Owner
 from services.engine.service import EngineService
-from services.engine.stream import Asker, StreamAway
+from services.engine.stream import SLOT_ID, Asker, StreamAway
 from services.engine.table import AnyGame
+from wire import subjects
 from wire.places import CODE_ALPHABET, partition_of
 
 
@@ -234,6 +236,28 @@ class Cluster:
         engine = self.engines[name]
         if engine.alive and not engine.stopping:
             engine.node.spawn(engine.stop())
+
+    def ambush(self, skip: int, moment: float, strike: Callable[[EngineNode], None]) -> None:
+        """Strike the writer of a record of the log `moment` seconds after it is committed, `skip` records from now.
+
+        The acknowledgement is on its way then: between the commit and what it allows lie the moments that matter.
+        """
+        left = skip
+
+        def heard(message: Stored) -> None:
+            nonlocal left
+            if message.stream != subjects.LOG_STREAM:
+                return
+            left -= 1
+            if left >= 0:
+                return
+            self.loop.root.soon(self.nats.committed.remove, heard)
+            boot = message.headers.get(SLOT_ID, "").rpartition(":")[2]
+            writer = next((e for e in self.ever if e.boot == boot and e.alive), None)
+            if left == -1 and writer is not None:
+                self.loop.root.after(moment, strike, writer)
+
+        self.nats.committed.append(heard)
 
     def at(self, addr: str) -> EngineNode | None:
         """Whoever listens at an address."""
