@@ -94,12 +94,18 @@ class Batch:
         c = item.command
         table = self._table(c.room, item)
         if table is None:
-            if c.kind == pb.COMMAND_KIND_MOVE and item not in self.deferred:
-                self._reply(item, pb.REPLY_KIND_NO_TABLE)
+            if item not in self.deferred:
+                detach = c.kind == pb.COMMAND_KIND_DETACH
+                self._reply(item, pb.REPLY_KIND_DETACHED if detach else pb.REPLY_KIND_NO_TABLE)
             return
         member = table.member(c.seat)
         if c.kind == pb.COMMAND_KIND_DETACH:
-            presence.detach(self._sitting(c.room, table), c.seat, c.session)
+            sitting = self._sitting(c.room, table)
+            if c.session:
+                presence.detach(sitting, c.seat, c.session)
+            elif c.id:
+                presence.detach_attempt(sitting, c.id)
+            self._reply(item, pb.REPLY_KIND_DETACHED)
         elif member is None or c.session != member.session:
             old = member is not None and c.session < member.session
             self._reply(item, pb.REPLY_KIND_TAKEN_OVER if old else pb.REPLY_KIND_NO_TABLE)
@@ -171,7 +177,7 @@ class Batch:
         newcomer = calls.newcomer(request, table)
         sitting = self._sitting(request.room, table)
         try:
-            member = presence.attach(sitting, newcomer, request.tab, request.worker, call.via)
+            member = presence.attach(sitting, newcomer, request.tab, request.worker, call.via, request.attempt)
         except presence.TableFull:
             raise CallRefused("RESOURCE_EXHAUSTED", "full") from None
         session = member.session

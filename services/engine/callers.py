@@ -19,6 +19,8 @@ from wire import subjects
 from wire.news import CallerBeat
 
 SILENT = 5.0
+MAX_WAITING = 256
+"""Items in a partition's queue beyond which it is told at a later look."""
 _COUNTED_AT_MOST = 1.0
 """Of the time between two looks: an engine that slept has heard nobody meanwhile."""
 
@@ -57,7 +59,7 @@ class Callers:
             }
             used |= here
             for caller in sorted(here):
-                if self._silence.get(caller, 0.0) >= SILENT:
+                if self._silence.get(caller, 0.0) >= SILENT and owner.depth < MAX_WAITING:
                     owner.submit(DropItem(caller))
         self._silence = {caller: self._silence.get(caller, 0.0) + passed for caller in used}
 

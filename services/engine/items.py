@@ -37,6 +37,10 @@ class CommandItem:
     def fail(self) -> None:
         self.reply(pb.REPLY_KIND_NOT_OWNER)
 
+    def busy(self) -> None:
+        """Not taken; ids are contiguous, so that what comes after it waits for it to come again."""
+        self.reply(pb.REPLY_KIND_BUSY)
+
     def reply(self, kind: pb.ReplyKind.ValueType, id: int | None = None, body: bytes = b"") -> None:
         c = self.command
         self.replies.reply(
@@ -54,6 +58,9 @@ class Call:
 
     def fail(self) -> None:
         self.refuse(NotOwner())
+
+    def busy(self) -> None:
+        self.refuse(CallRefused("UNAVAILABLE", "busy"))
 
     def refuse(self, error: Exception) -> None:
         if not self.future.done():

@@ -17,7 +17,7 @@ from services.engine import records as r
 from services.engine.batch import Batch
 from services.engine.claims import Placed
 from services.engine.floor import Floor
-from services.engine.items import Item
+from services.engine.items import Call, CommandItem, Item
 from services.engine.ledger import Inconsistent, Ledger
 from services.engine.log import Trimmed
 from services.engine.partition import Partition, Phase, Verdict
@@ -52,8 +52,6 @@ class Owner:
         self._floor = floor
         self._queue: deque[Item] = deque()
         self._some = asyncio.Event()
-        self._room = asyncio.Event()
-        self._room.set()
         self._revision = 0
         self._hand_to: tuple[str, str] | None = None
         self._superseded = False
@@ -88,18 +86,11 @@ class Owner:
         if self.partition.phase is not Phase.OPEN or self._superseded:
             item.fail()
             return
+        if len(self._queue) >= MAX_QUEUED and isinstance(item, CommandItem | Call):
+            item.busy()  # Its sender comes again; the stream that it came by goes on for other partitions.
+            return
         self._queue.append(item)
-        if len(self._queue) >= MAX_QUEUED:
-            self._room.clear()
         self._some.set()
-
-    @property
-    def full(self) -> bool:
-        return not self._room.is_set()
-
-    async def space(self) -> None:
-        """Wait while the queue is full: streams that feed it are read no further."""
-        await self._room.wait()
 
     def hand_to(self, engine: str, addr: str) -> None:
         """Give the partition away as soon as what is under way is resolved; an empty name: to anybody."""
@@ -151,7 +142,6 @@ class Owner:
             self.partition.dropped()
             while self._queue:
                 self._queue.popleft().fail()
-            self._room.set()
             for room in self.ledger.rooms:
                 self._floor.forgotten(room)
             if self._trimming is not None:
@@ -292,8 +282,6 @@ class Owner:
         batch = Batch(self.ledger, self.partition.epoch, now, self._floor.writes)
         batch.wake()
         taken = [self._queue.popleft() for _ in range(min(MAX_ITEMS, len(self._queue)))]
-        if len(self._queue) < MAX_QUEUED:
-            self._room.set()
         try:
             for item in taken:
                 batch.take(item)

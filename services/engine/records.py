@@ -71,6 +71,8 @@ class Attached(_Event, tag="attach"):
     tab: int
     worker: str = ""
     via: str = ""
+    attempt: int = 0
+    """The caller's name for this try, to undo it by when its answer was lost."""
 
 
 class Detached(_Event, tag="detach"):

@@ -18,6 +18,8 @@ from services.engine.owner import Owner
 from wire.places import partition_of
 
 CALL_WITHIN = 5.0
+MAX_REPLIES = 16384
+"""Replies that may wait for their caller: of one that doesn't read, nothing more is read here."""
 
 Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -28,12 +30,25 @@ class CommandStream:
     def __init__(self) -> None:
         self._replies: list[pb.Reply] = []
         self._some = asyncio.Event()
+        self._room = asyncio.Event()
+        self._room.set()
         self._over = False
 
+    @property
+    def waiting(self) -> int:
+        return len(self._replies)
+
     def reply(self, reply: pb.Reply) -> None:
-        if not self._over:
-            self._replies.append(reply)
-            self._some.set()
+        if self._over:
+            return
+        self._replies.append(reply)
+        self._some.set()
+        if len(self._replies) >= MAX_REPLIES:
+            self._room.clear()
+
+    async def room(self) -> None:
+        """Wait while the caller doesn't read what it is told: it is asked no more meanwhile."""
+        await self._room.wait()
 
     def end(self) -> None:
         self._over = True
@@ -44,6 +59,7 @@ class CommandStream:
             await self._some.wait()
             self._some.clear()
             replies, self._replies = self._replies, []
+            self._room.set()
             if replies:
                 yield pb.CommandsResponse(replies=replies)
             if self._over:
@@ -109,6 +125,7 @@ class EngineService(EngineServiceServicer):
     async def _read(self, requests: AsyncIterator[pb.CommandsRequest], stream: CommandStream) -> None:
         try:
             async for request in requests:
+                await stream.room()
                 for command in request.commands:
                     item = CommandItem(command, stream)
                     owner = self._hall.owner_of(command.room)
@@ -116,8 +133,6 @@ class EngineService(EngineServiceServicer):
                         item.fail()
                         continue
                     owner.submit(item)
-                    if owner.full:
-                        await owner.space()
         except asyncio.CancelledError:
             raise
         except Exception as error:

@@ -55,6 +55,7 @@ class Member(msgspec.Struct, array_like=True):
     worker: str = ""
     via: str = ""
     frames: int = 0
+    attempt: int = 0
 
     @property
     def present(self) -> bool:
@@ -211,7 +212,7 @@ class Table:
         m = self.state.members[event.seat]
         if event.tab != m.tab:
             m.tab, m.answered, m.answers = event.tab, 0, []
-        m.session, m.worker, m.via = event.session, event.worker, event.via
+        m.session, m.worker, m.via, m.attempt = event.session, event.worker, event.via, event.attempt
         m.attached, m.been, m.gone, m.grace_at = True, True, False, None
         self._attend(now)
 

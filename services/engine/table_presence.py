@@ -21,7 +21,7 @@ class TableFull(Exception):
     """No more members at this table."""
 
 
-def attach(sitting: Sitting, newcomer: r.Newcomer, tab: int, worker: str, via: str) -> Member:
+def attach(sitting: Sitting, newcomer: r.Newcomer, tab: int, worker: str, via: str, attempt: int = 0) -> Member:
     """A tab takes its player's place; whoever is new at the table enters.  Raises TableFull."""
     table = sitting.table
     member = table.seat_of(newcomer.player)
@@ -33,7 +33,7 @@ def attach(sitting: Sitting, newcomer: r.Newcomer, tab: int, worker: str, via: s
         member = table.state.members[-1]
     was_gone = member.gone
     step.greeting = member.seat
-    sitting.emit(r.Attached(member.seat, member.session % MAX_SESSION + 1, tab, worker, via))
+    sitting.emit(r.Attached(member.seat, member.session % MAX_SESSION + 1, tab, worker, via, attempt))
     if was_gone and member.bot is None:
         sitting.tell("back", player=member.player)
     if member.seat == table.state.host and table.state.held_at is not None:
@@ -52,6 +52,12 @@ def detach(sitting: Sitting, seat: int, session: int) -> bool:
     sitting.emit(r.Detached(seat))
     sitting.settle(STANDINGS_MS)
     return True
+
+
+def detach_attempt(sitting: Sitting, attempt: int) -> bool:
+    """Whatever this try to attach came to, nobody is there to use it; a later one is left alone."""
+    found = [m for m in sitting.table.state.members if m.attached and m.attempt == attempt]
+    return any(detach(sitting, m.seat, m.session) for m in found)
 
 
 def leave(sitting: Sitting, member: Member) -> None:
