@@ -119,11 +119,11 @@ class EngineStack:
         steps = [step for record in await self.log(room) for chunk in record.chunks for step in chunk.steps]
         return [(step.id, step.no.code if step.no else None) for step in steps if step.id is not None]
 
-    async def process(self, name: str) -> asyncio.subprocess.Process:
+    async def process(self, name: str, module: str = "services.engine") -> asyncio.subprocess.Process:
         """An engine in a process of its own."""
         environment = {**os.environ, "NATS_URL": self.url, "SNATCH_INSTANCE": name, "SNATCH_LOG_FORMAT": "json"}
         return await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "services.engine", env=environment, stderr=asyncio.subprocess.DEVNULL
+            sys.executable, "-m", module, env=environment, stderr=asyncio.subprocess.DEVNULL
         )
 
 
