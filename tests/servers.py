@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import socket
 import subprocess
 import time
@@ -59,10 +60,10 @@ class NatsServer:
 
 
 class RedisServer:
-    """A Valkey process that keeps nothing; `stop` ends it, `start` brings it back, empty, on the same port."""
+    """A Valkey process; `stop` ends it, `start` brings it back on the same port: empty, unless it `keeps` its data."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, *, keeps: bool = False) -> None:
+        self._folder, self._keeps = folder, keeps
         self._process: subprocess.Popen[bytes] | None = None
         self.port = 0
 
@@ -73,7 +74,7 @@ class RedisServer:
     def start(self) -> None:
         self.port = self.port or _free_port()
         args = [valkey_program(), "--port", str(self.port), "--bind", "127.0.0.1", "--save", ""]
-        args += ["--dir", str(self._folder), "--daemonize", "no"]
+        args += ["--dir", str(self._folder), "--daemonize", "no", "--appendonly", "yes" if self._keeps else "no"]
         self._process = subprocess.Popen(args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         end = time.monotonic() + 10
         while time.monotonic() < end and self._process.poll() is None:
@@ -85,6 +86,17 @@ class RedisServer:
             except OSError:
                 time.sleep(0.02)
         raise RuntimeError("valkey did not start")
+
+    def pause(self) -> None:
+        """It hangs, and knows nothing of it, until `resume`."""
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, which: signal.Signals) -> None:
+        assert self._process is not None
+        self._process.send_signal(which)
 
     def stop(self) -> None:
         if self._process is not None:

@@ -62,8 +62,7 @@ ENGINE_SUSPECTED = "engine.suspected"
 """From whoever's stream to an engine broke: its peers ask at once whether it is there.  Never proof."""
 
 TABLE_NEWS = "news.table"
-"""From engines, for one of the rooms workers: a table closed, a member left, the host changed."""
-ROOMS_QUEUE = "rooms"
+"""From engines, for rooms: a table closed, a member left, the host changed.  Every worker hears each."""
 
 CALLERS_BEAT = "callers.beat"
 """From each process that attached players, every second: its id, and `gone` when it stops.

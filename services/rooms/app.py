@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import grpc
 import nats.errors
 
@@ -9,11 +11,13 @@ from generated.snatch.rooms.v1 import rooms_pb2_grpc
 from servicekit import bus, logs, rpc
 from servicekit.engines import Engines
 from servicekit.tokens import Tokens
+from services.rooms.changes import Changes
 from services.rooms.clock import Clock
 from services.rooms.engine import EngineTables, Tables
 from services.rooms.lobbies import Lobbies
 from services.rooms.metrics import RoomsMetrics
 from services.rooms.news import News
+from services.rooms.reconcile import Reconciler
 from services.rooms.rpc import MAX_MESSAGE, RoomsServicer
 from services.rooms.settings import RoomsSettings
 from services.rooms.store import Store
@@ -33,15 +37,18 @@ class Rooms:
         self._tables = tables
         self._metrics = RoomsMetrics()
         self.registry = self._metrics.registry
+        self.instance = settings.instance
         self.port = 0
         """The gRPC port, once started."""
         self._nc: bus.Bus | None = None
         self._engines: Engines | None = None
         self._store: Store | None = None
         self._clock: Clock | None = None
+        self.reconciler: Reconciler | None = None
         self._news: News | None = None
         self._server: grpc.aio.Server | None = None
         self._redis_away: str | None = "Redis has not been asked yet"
+        self._away_since: float | None = None
         self._log = logs.logger(__name__)
 
     async def start(self) -> None:
@@ -53,11 +60,17 @@ class Rooms:
         self._engines = Engines(self._nc, f"rooms {settings.instance}", timeout=settings.engine_patience)
         await self._engines.start()
         tables = self._tables or EngineTables(self._engines, settings.engine_patience)
-        lobbies = Lobbies(self._store, Tokens(settings.secret), tables, self._publish, times, self._metrics)
+        rooms = Changes(self._store, tables, self._publish, times, self._metrics)
+        lobbies = Lobbies(self._store, Tokens(settings.secret), tables, rooms, times, self._metrics)
         self._news = News(lobbies, self._metrics)
         await self._news.start(self._nc)
         self._clock = Clock(self._store, lobbies, self._metrics)
         self._clock.start()
+        self.reconciler = Reconciler(
+            self._store, rooms, lobbies.check, tables, self._metrics, every=settings.reconcile_every
+        )
+        self.reconciler.start()
+        self._nc.reconnect_listeners.append(self.reconciler.soon)
         self._server = rpc.server(MAX_MESSAGE)
         rooms_pb2_grpc.add_RoomsServiceServicer_to_server(
             RoomsServicer(lobbies, self._metrics, self.ready), self._server
@@ -69,6 +82,8 @@ class Rooms:
     async def stop(self) -> None:
         if self._server is not None:
             await self._server.stop(_STOP_GRACE)
+        if self.reconciler is not None:
+            await self.reconciler.stop()
         if self._clock is not None:
             await self._clock.stop()
         if self._news is not None:
@@ -101,10 +116,19 @@ class Rooms:
     def _redis_told(self, why: str | None) -> None:
         """Logged at each change, not at each call."""
         was, self._redis_away = self._redis_away, why
+        now = asyncio.get_running_loop().time()
+        if self._away_since is not None:
+            self._metrics.redis_was_away(now - self._away_since)
+            self._away_since = now
+        elif why is not None:
+            self._away_since = now
         if (was is None) == (why is None):
             return
         self._metrics.redis_is_away(why is not None)
-        if why is None:
-            self._log.info("Redis is there")
-        else:
+        if why is not None:
             self._log.warning("Redis is away", why=why)
+            return
+        self._log.info("Redis is there")
+        if self.reconciler is not None and self._away_since is not None:
+            self.reconciler.soon()
+        self._away_since = None

@@ -17,13 +17,15 @@ import msgspec
 from servicekit import logs
 from servicekit.tokens import Claims
 from services.rooms import presence, table
-from services.rooms.engine import Tables
+from services.rooms.engine import EngineAway, Tables
 from services.rooms.metrics import RoomsMetrics
-from services.rooms.room import LobbyError, Room, Seen, Times, shown
+from services.rooms.room import LobbyError, Room, Seen, Times, encode, shown
 from services.rooms.store import Store
 from wire import client_out, frames, subjects
 
 TRIES = 64
+SOON = 1.0
+"""Seconds in which an engine must say whether a room is played: somebody waits for it."""
 
 T = TypeVar("T")
 Publish = Callable[[str, bytes], Awaitable[None]]
@@ -45,30 +47,57 @@ class Changes:
     async def read(self, code: str, claims: Claims | None) -> Seen:
         """Raises LobbyError `no_room`.  With `claims`, whose table may be all that is left of the room."""
         seen = await self._store.read(code)
-        if seen is None and claims is not None and claims.room == code:
-            live = await self._tables.look(code, "")
-            if live is not None and any(m.player == claims.player for m in live.members):
-                room = table.revived(code, claims.birth, live, await self._store.now())
-                room.write = secrets.token_hex(6)
-                if await self._store.create("", room, presence.due_at(room, self._times)) is not None:
-                    self._log.warning("a room that Redis lost is listed again from its table", room=code)
-                    await self.tell(shown(room))
+        mine = claims is not None and claims.room == code
+        if seen is None and (mine or await self._store.doubtful()):
+            live = await self._live(code)
+            if live is not None and await self.relist(code, live, claims if mine else None):
                 seen = await self._store.read(code)
         if seen is None:
             raise LobbyError("no_room")
         return seen
 
+    async def played(self, code: str) -> bool:
+        """Whether somebody plays under this code, though Redis may have lost the room.  Raises EngineAway."""
+        return await self._store.doubtful() and await self._live(code) is not None
+
+    async def _live(self, code: str) -> table.Live | None:
+        try:
+            async with asyncio.timeout(SOON):
+                return await self._tables.look(code, "")
+        except TimeoutError as error:
+            raise EngineAway("no engine says in time whether the room is played") from error
+
+    async def relist(self, code: str, live: table.Live, claims: Claims | None = None) -> bool:
+        """List a room that Redis lost, as its live table shows it.  False: whose it was can't be told.
+
+        A table from before ids told of the birth takes the word of a token of one of its members.
+        """
+        birth = table.birth_of(live.table)
+        if birth is None and claims is not None and any(m.player == claims.player for m in live.members):
+            birth = claims.birth
+        if birth is None:
+            return False
+        room = table.revived(code, birth, live, await self._store.now())
+        room.write = secrets.token_hex(6)
+        if await self._store.create("", room, presence.due_at(room, self._times)) is not None:
+            self._metrics.reconciled("relisted")
+            self._log.warning("a room that Redis lost is listed again from its table", room=code, table=live.table)
+            await self.tell(shown(room))
+        return True
+
     async def change(
         self, code: str, make: Callable[[Room, int], T], claims: Claims | None = None, soonest: int = 0
     ) -> tuple[Room, T]:
-        """`make` changes the room in place, or raises and nothing is written.
+        """`make` changes the room in place, or raises and nothing is written; neither is a room left as it was.
 
         `claims`: of whom it is for.  `soonest`: ms before which the room won't be due again.
         """
         for attempt in range(TRIES):
             seen = await self.read(code, claims)
-            room, before, host = seen.room, shown(seen.room), seen.room.host
+            room, before, host, was = seen.room, shown(seen.room), seen.room.host, encode(seen.room)
             result = make(room, seen.now)
+            if not soonest and encode(room) == was:
+                return room, result
             shows = shown(room) != before
             if shows:
                 room.rev += 1

@@ -50,10 +50,12 @@ class Clock:
             try:
                 await self._store.probe()
                 free = AT_ONCE - len(self._settling)
-                due = await self._store.take_due(free) if free else []
-                for code in due:
+                due = await self._store.take_due(free)
+                if due.stood:
+                    self._log.warning("lobbies' time stood still", seconds=round(due.stood / 1000, 1))
+                for code in due.codes:
                     self._begin(code)
-                more = len(due) == free
+                more = len(due.codes) == free
                 self._metrics.rooms_counted(await self._store.count())
             except StoreAway:
                 pass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import grpc
 import msgspec
@@ -15,11 +15,18 @@ from services.rooms.table import Live, Seated
 from wire.client_out import TableView
 from wire.tolerant import decoder
 
-__all__ = ["EngineAway", "EngineTables", "Refused", "Tables"]
+__all__ = ["EngineAway", "EngineTables", "Listed", "Refused", "Tables"]
 
 
 class Refused(Exception):
     """The engine won't open such a table: an unknown game, too many members."""
+
+
+class Listed(NamedTuple):
+    """Live tables by room.  `whole`: these are all; else there may be more.  Each may have gone since."""
+
+    tables: dict[str, str]
+    whole: bool
 
 
 class Tables(Protocol):
@@ -34,6 +41,10 @@ class Tables(Protocol):
 
     async def look(self, room: str, table: str) -> Live | None:
         """None: there is no such table any more.  `table` "": whatever is live.  Raises EngineAway."""
+        ...
+
+    async def listed(self) -> Listed:
+        """All live tables, as far as engines answer."""
         ...
 
     async def close(self, room: str, table: str, why: str) -> None:
@@ -78,7 +89,13 @@ class EngineTables:
             raise EngineAway(str(refusal)) from refusal
         seen = _glance(answer.snapshot.body).table
         host = next((m.player for m in seen.members if m.seat == seen.host), "")
-        return Live(seen.table, host, tuple(Seated(m.player, m.name, m.colour, m.bot, m.left) for m in seen.members))
+        members = tuple(Seated(m.player, m.name, m.colour, m.bot, m.left) for m in seen.members)
+        present = sum(m.present for m in seen.members if m.bot is None)
+        return Live(seen.table, host, members, seen.phase, present)
+
+    async def listed(self) -> Listed:
+        listing = await self._engines.listing(timeout=self._patience)
+        return Listed({t.room: t.table for t in listing.tables}, listing.whole)
 
     async def close(self, room: str, table: str, why: str) -> None:
         try:

@@ -11,7 +11,7 @@ import msgspec
 from servicekit import logs
 from servicekit.tokens import BadToken, Claims, Tokens
 from services.rooms import lobby, presence, table
-from services.rooms.changes import TRIES, Busy, Changes, Publish
+from services.rooms.changes import TRIES, Busy, Changes
 from services.rooms.engine import EngineAway, Refused, Tables
 from services.rooms.metrics import RoomsMetrics
 from services.rooms.room import LobbyError, Room, Seen, Times, shown
@@ -22,6 +22,8 @@ from wire.places import new_code, tidy_code
 MAX_REQUEST = 64
 MAX_ACT = 4096
 MAX_SOCKET = 64
+AGAIN = 5000
+"""ms until a table whose engine was away is looked for again."""
 
 _acts: msgspec.json.Decoder[client_in.LobbyAct] = msgspec.json.Decoder(client_in.LobbyAct)
 
@@ -38,11 +40,10 @@ class Lobbies:
     """Everything that can be asked of rooms.  Raises LobbyError with the code to answer, StoreAway, Busy, BadRoom."""
 
     def __init__(
-        self, store: Store, tokens: Tokens, tables: Tables, publish: Publish, times: Times, metrics: RoomsMetrics
+        self, store: Store, tokens: Tokens, tables: Tables, rooms: Changes, times: Times, metrics: RoomsMetrics
     ) -> None:
-        self._store, self._tokens, self._tables = store, tokens, tables
+        self._store, self._tokens, self._tables, self._rooms = store, tokens, tables, rooms
         self._times, self._metrics = times, metrics
-        self._rooms = Changes(store, tables, publish, times, metrics)
         self._log = logs.logger(__name__)
 
     # ---- asked by players ----------------------------------------------------
@@ -51,7 +52,10 @@ class Lobbies:
         name, request = lobby.name_of(typed), _request(request)
         key = _key(request, name)
         for _ in range(TRIES):
-            room = lobby.found(new_code(), secrets.token_hex(6), _id("p"), name, await self._store.now())
+            code = new_code()
+            if await self._rooms.played(code):
+                continue
+            room = lobby.found(code, secrets.token_hex(6), _id("p"), name, await self._store.now())
             room.write = secrets.token_hex(6)
             made = await self._store.create(key, room, presence.due_at(room, self._times))
             if made is None:
@@ -144,7 +148,7 @@ class Lobbies:
     async def _start(self, claims: Claims, game: str) -> client_out.Lobby:
         if not 0 < len(game) <= 64:
             raise LobbyError("unknown")
-        new = _id("t")
+        new = table.new_id(claims.birth)
 
         def begin(room: Room, now: int) -> str | None:
             _member(room, claims)
@@ -173,28 +177,37 @@ class Lobbies:
         if room.table is None:
             return False
         try:
-            return await self._check(room.room, room.table)
+            return await self.check(room.room, room.table)
         except EngineAway:
             return True
 
-    async def _check(self, code: str, name: str) -> bool:
+    async def check(self, code: str, name: str) -> bool:
+        """Whether the engine has the table.  If not, or its game was over for long, the room is a lobby again.
+
+        Raises EngineAway when nobody can say: a table isn't gone because its engine is.
+        """
         live = await self._tables.look(code, name)
         if live is None:
             await self.table_closed(code, name, "", "lost", {})
-        else:
-            await self._rooms.change(code, lambda room, now: table.seen(room, live, now))
-        return live is not None
+            return False
+        if (await self._rooms.change(code, lambda room, now: table.seen(room, live, now, self._times)))[1]:
+            await self._tables.close(code, name, "expired")
+            await self.table_closed(code, name, live.host, "finished", {})
+            return False
+        return True
 
     async def table_closed(self, code: str, name: str, host: str, why: str, bots: Mapping[str, str]) -> None:
-        self._metrics.table_closed(why if why in ("host_left", "expired", "lost") else "other")
-        self._log.info("a table is closed", room=code, table=name, why=why)
 
-        def close(room: Room, now: int) -> None:
-            if room.table == name:
+        def close(room: Room, now: int) -> bool:
+            was = room.table == name
+            if was or room.lost == name:
                 table.bots_are(room, bots)
             table.closed(room, name, host, why, now, self._times)
+            return was
 
-        await self._rooms.change(code, close)
+        if (await self._rooms.change(code, close))[1]:
+            self._metrics.table_closed(why if why in ("host_left", "expired", "finished", "lost") else "other")
+            self._log.info("a table is closed", room=code, table=name, why=why)
 
     async def table_host(self, code: str, name: str, host: str) -> None:
         await self._rooms.change(code, lambda room, _: table.host_is(room, name, host))
@@ -232,9 +245,25 @@ class Lobbies:
         if presence.expired(room, seen.now, self._times):
             await self._expire(seen)
             return
-        if room.table is not None and seen.now - room.checked >= self._times.check:
-            await self._check(code, room.table)
-        await self._rooms.change(code, lambda room, now: presence.sweep(room, now, self._times), soonest=1000)
+        soonest = 1000
+        try:
+            if room.opening is not None and seen.now - room.opening.at >= self._times.opening:
+                await self._given_up(code, room.opening.table)
+            if room.table is not None and table.to_check(room, seen.now, self._times):
+                await self.check(code, room.table)
+        except EngineAway as error:
+            # The table is left as it is, and asked about again; people come and go meanwhile.
+            self._log.info("an engine is away, its room waits", room=code, why=str(error))
+            soonest = AGAIN
+        await self._rooms.change(code, lambda room, now: presence.sweep(room, now, self._times), soonest=soonest)
+
+    async def _given_up(self, code: str, asked: str) -> None:
+        """A worker died over this opening: the engine knows how far it came."""
+        live = await self._tables.look(code, "")
+        if live is None:
+            await self._rooms.change(code, lambda room, _: table.not_opened(room, asked))
+        else:
+            await self._rooms.change(code, lambda room, now: table.opened(room, asked, live.table, now))
 
     async def _expire(self, seen: Seen) -> None:
         room = seen.room

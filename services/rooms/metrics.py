@@ -30,6 +30,20 @@ class RoomsMetrics:
         self._hosts = Counter("snatch_rooms_hosts_passed", "Rooms passed on in the lobby.", registry=self.registry)
         self._expired = Counter("snatch_rooms_expired", "Rooms gone with nobody in them.", registry=self.registry)
         self._news = Counter("snatch_rooms_news", "Engines' news, by what.", ["what"], registry=self.registry)
+        self._reconciled = Counter(
+            "snatch_rooms_reconciled",
+            "Rooms and tables that disagreed, by what was done.",
+            ["what"],
+            registry=self.registry,
+        )
+        self._looked = Gauge(
+            "snatch_rooms_reconciled_time_seconds",
+            "When this worker last held all rooms against all tables, Unix time.",
+            registry=self.registry,
+        )
+        self._away_seconds = Counter(
+            "snatch_rooms_redis_away_seconds", "Seconds without an answer of Redis.", registry=self.registry
+        )
         self._away = Gauge("snatch_rooms_redis_away", "1 while Redis doesn't answer.", registry=self.registry)
 
     def call_answered(self, call: str, answer: str, seconds: float) -> None:
@@ -60,5 +74,15 @@ class RoomsMetrics:
     def news_heard(self, what: str) -> None:
         self._news.labels(what).inc()
 
+    def reconciled(self, what: str) -> None:
+        """`relisted`, `table_gone`, `adopted`, `orphan` or `foreign`: see operations.md."""
+        self._reconciled.labels(what).inc()
+
+    def reconciled_all(self) -> None:
+        self._looked.set_to_current_time()
+
     def redis_is_away(self, away: bool) -> None:
         self._away.set(away)
+
+    def redis_was_away(self, seconds: float) -> None:
+        self._away_seconds.inc(seconds)

@@ -70,14 +70,12 @@ def settle_host(room: Room, now: int, times: Times) -> bool:
 
 
 def sweep(room: Room, now: int, times: Times) -> None:
-    """What the passing of time does: silent sockets go, an abandoned opening too, the host may pass.
+    """What the passing of time does: silent sockets go, and the host may pass.
 
     And who never came leaves.
     """
     for who in room.humans:
         _drop(who, [s for s, at in who.sockets.items() if now - at >= times.stale], now)
-    if room.opening is not None and now - room.opening.at >= times.opening:
-        room.opening = None
     settle_host(room, now, times)
     for who in _awaited(room):
         if now - who.away >= times.unseen:
@@ -112,6 +110,8 @@ def due_at(room: Room, times: Times) -> int:
         due.append(room.opening.at + times.opening)
     if room.table is not None:
         due.append(room.checked + times.check)
+        if room.finished:
+            due.append(room.finished + times.finished)
     else:
         host = room.find(room.host)
         if host is not None and not host.present and any(p.present for p in room.humans):

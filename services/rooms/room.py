@@ -42,6 +42,8 @@ class Times(msgspec.Struct, frozen=True):
     """A table being opened for longer than this was given up by a worker that died."""
     check: int = 30_000
     """How often a live table is looked at, in case its news got lost."""
+    finished: int = 1_800_000
+    """A game that has been over for so long goes, and everyone is in the lobby again."""
     request: int = 600_000
     """How long a repeated request gets the first one's answer."""
 
@@ -107,7 +109,11 @@ class Room(msgspec.Struct, omit_defaults=True):
     table: str | None = None
     checked: int = 0
     """When the live table was last known to be there."""
+    finished: int = 0
+    """Since when its game was seen to be over; 0 while it isn't."""
     notice: str | None = None
+    lost: str | None = None
+    """The table that was found gone before its end was heard of: late news may still say why."""
 
     def find(self, player: str) -> Player | None:
         return next((p for p in self.players if p.player == player), None)

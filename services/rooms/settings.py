@@ -24,6 +24,10 @@ class RoomsSettings(TokenSettings):
     request_memory: float = Field(600.0, gt=0, description="Seconds that a repeated call gets the first one's answer.")
     socket_stale: float = Field(50.0, gt=0, description="Seconds after which a silent socket is gone.")
     table_check: float = Field(30.0, gt=0, description="Seconds between looks at a live table.")
+    finished_kept: float = Field(1800.0, gt=0, description="Seconds that standings are shown, if nobody goes on.")
+    reconcile_every: float = Field(
+        30.0, gt=0, description="Seconds between two times that all rooms are held against all tables."
+    )
 
     @property
     def times(self) -> Times:
@@ -33,6 +37,7 @@ class RoomsSettings(TokenSettings):
             idle=round(self.room_idle * 1000),
             stale=round(self.socket_stale * 1000),
             check=round(self.table_check * 1000),
+            finished=round(self.finished_kept * 1000),
             opening=round(self.engine_patience * 2000),
             request=round(self.request_memory * 1000),
         )

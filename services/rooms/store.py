@@ -2,17 +2,21 @@
 
 Keys: `room:<code>` a document; `rooms:due` a sorted set of codes by when each must be
 looked at; `made:<request id> <name>` what a create call made; `probe:<worker>` shows that
-Redis takes writes.  Every key but the set expires by itself, and the set forgets a room
-with it.  The scripts touch several keys: one Redis, or a cluster with one hash slot for them.
+Redis takes writes; `workers:clock`, `workers:reconciling` and `workers:reconciled` say below
+what they are.  Every key but the set expires by itself, and the set forgets a room with it.
+The scripts touch several keys: one Redis, or a cluster with one hash slot for them.
 
-All times are Redis' own, so that workers' clocks don't matter.
+All times are the lobbies' own: Redis' clock, so that workers' clocks don't matter, less
+the time in which no worker reached Redis.  A host's grace, and everything else that a
+lobby waits for, has after such a time what it had left.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import msgspec
 from redis.asyncio import BlockingConnectionPool, Redis
@@ -20,17 +24,44 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from services.rooms.room import Room, Seen, Times, decode, encode
+from services.rooms.room import BadRoom, Room, Seen, Times, decode, encode
 
 DUE = "rooms:due"
-TTL_SLACK = 120_000
-"""ms that a document outlives its idle time, for a worker to close its table first."""
+TTL_SLACK = 3_600_000
+"""ms that a document outlives its idle time: for a worker to close its table first, and for times without workers."""
 LEASE = 5_000
 """ms after which a room that was taken up and not settled is due again."""
+AWAY_PATIENCE = 0.3
+"""Seconds for an answer of a Redis that gave none when it was asked last: who waits is told so soon."""
+SOME = 100
+"""Rooms that are read at once when all are looked through."""
 PROBE_EVERY, PROBE_KEPT = 1.0, 60_000
 """Seconds between two trial writes, and ms that Redis keeps one."""
 
+CLOCK, CLOCK_KEPT = "workers:clock", 86_400_000
+"""When some worker last came (`beat`), and how much time lobbies were spared before that (`skipped`); ms kept."""
+STOOD = 2_000
+"""ms without any worker after which lobbies' time stands still."""
+RECONCILED, RECONCILED_KEPT = "workers:reconciled", 3_600_000
+"""There since the rooms were last held against the engines' tables: a Redis without it may have lost rooms."""
+RECONCILING, RECONCILING_KEPT = "workers:reconciling", 10_000
+"""The ticket of the worker that does it, for so many ms; empty until it is to be done again."""
+
+_TAKE_DUE = """
+local t = redis.call('TIME')
+local real = t[1] * 1000 + math.floor(t[2] / 1000)
+local clock = redis.call('HMGET', KEYS[2], 'beat', 'skipped')
+local beat, skipped = tonumber(clock[1] or real), tonumber(clock[2] or 0)
+local stood = math.max(0, real - beat - ARGV[4])
+local now = real - skipped - stood
+redis.call('HSET', KEYS[2], 'beat', real, 'skipped', skipped + stood)
+redis.call('PEXPIRE', KEYS[2], ARGV[3])
+local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[1])
+for _, code in ipairs(due) do redis.call('ZADD', KEYS[1], 'XX', now + ARGV[2], code) end
+return {stood, due}
+"""
 _COMMIT = """
 local now = redis.call('GET', KEYS[1])
 if now == ARGV[2] then return 1 end
@@ -55,17 +86,29 @@ redis.call('DEL', KEYS[1])
 redis.call('ZREM', KEYS[2], ARGV[2])
 return 1
 """
-_TAKE_DUE = """
-local t = redis.call('TIME')
-local now = t[1] * 1000 + math.floor(t[2] / 1000)
-local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[1])
-for _, code in ipairs(due) do redis.call('ZADD', KEYS[1], 'XX', now + ARGV[2], code) end
-return due
+_MAY_RECONCILE = """
+local held = redis.call('GET', KEYS[1])
+if held and (held ~= '' or ARGV[3] == '') then return 0 end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return 1
+"""
+_HAS_RECONCILED = """
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], '', 'PX', ARGV[2])
+if tonumber(ARGV[3]) > 0 then redis.call('SET', KEYS[2], '', 'PX', ARGV[3]) end
+return 1
 """
 
 
 class StoreAway(Exception):
     """Redis can't be reached, or doesn't answer in time.  Nothing is known of a write under way."""
+
+
+class Due(NamedTuple):
+    """Rooms whose time has come, and for how many ms before that no worker was there."""
+
+    codes: list[str]
+    stood: int
 
 
 class Made(msgspec.Struct):
@@ -90,6 +133,7 @@ class Store:
         """`worker`: unlike any other's; `patience`: seconds for an answer, getting a connection included."""
         self._worker, self._times, self._told, self._patience = worker, times, told, patience
         self._unwritable: str | None = None
+        self._away = False
         self._probe_at = 0.0
         pool = BlockingConnectionPool.from_url(
             url,
@@ -106,20 +150,28 @@ class Store:
         self._create = self._redis.register_script(_CREATE)
         self._remove = self._redis.register_script(_REMOVE)
         self._take_due = self._redis.register_script(_TAKE_DUE)
+        self._may_reconcile = self._redis.register_script(_MAY_RECONCILE)
+        self._has_reconciled = self._redis.register_script(_HAS_RECONCILED)
 
     async def close(self) -> None:
         await self._redis.aclose()
         await self._redis.connection_pool.aclose()
 
     async def _ask(self, what: Callable[[], Awaitable[Any]]) -> Any:
+        patience = min(self._patience, AWAY_PATIENCE) if self._away else self._patience
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(patience):
                 answer = await what()
         except (RedisError, OSError, TimeoutError) as error:
             why = f"{type(error).__name__}: {error}".rstrip(": ")
             self._probe_at = 0.0
+            # One that refuses is quick about it.
+            self._away = isinstance(error, TimeoutError | RedisTimeoutError)
+            if isinstance(error, ResponseError):  # no room left, a disk that fails
+                self._unwritable = why
             self._told(why)
             raise StoreAway(why) from error
+        self._away = False
         self._told(self._unwritable)
         return answer
 
@@ -137,29 +189,33 @@ class Store:
         except StoreAway as away:
             # One that isn't there at all says nothing of writing: the trial after it is back will.
             if isinstance(away.__cause__, ResponseError):
-                self._unwritable, self._probe_at = str(away), now + PROBE_EVERY
+                self._probe_at = now + PROBE_EVERY
             raise
         self._unwritable = None
         self._told(None)
 
     async def now(self) -> int:
-        """Redis' clock, ms."""
-        seconds, micros = await self._ask(self._redis.time)
-        return int(seconds) * 1000 + int(micros) // 1000
+        """The lobbies' clock, ms."""
+        return (await self._with_clock())[1]
 
     async def read(self, code: str) -> Seen | None:
         """The room, or None.  Raises StoreAway, BadRoom."""
+        raw, now = await self._with_clock(code)
+        return None if raw is None else Seen(decode(raw), raw, now)
 
-        async def both() -> Any:
+    async def _with_clock(self, code: str = "") -> tuple[bytes | None, int]:
+        async def all_at_once() -> Any:
             async with self._redis.pipeline(transaction=False) as pipe:
-                pipe.get(f"room:{code}")
                 pipe.time()
+                pipe.hmget(CLOCK, ["beat", "skipped"])
+                if code:
+                    pipe.get(f"room:{code}")
                 return await pipe.execute()
 
-        raw, (seconds, micros) = await self._ask(both)
-        if raw is None:
-            return None
-        return Seen(decode(raw), cast(bytes, raw), int(seconds) * 1000 + int(micros) // 1000)
+        (seconds, micros), (beat, skipped), *raw = await self._ask(all_at_once)
+        real = int(seconds) * 1000 + int(micros) // 1000
+        stood = max(0, real - int(beat or real) - STOOD)
+        return cast("bytes | None", raw[0]) if raw else None, real - int(skipped or 0) - stood
 
     async def write(self, raw: bytes, room: Room, due: int) -> bool:
         """Put `room` where `raw` was; False when somebody else wrote first.
@@ -192,11 +248,44 @@ class Store:
         keys = [f"room:{code}", DUE]
         return bool(await self._ask(lambda: self._remove(keys=keys, args=[raw or b"", code])))
 
-    async def take_due(self, limit: int) -> list[str]:
-        """Codes whose time has come, for this worker alone until LEASE is over."""
-        codes = await self._ask(lambda: self._take_due(keys=[DUE], args=[limit, LEASE]))
-        return [code.decode() for code in codes]
+    async def take_due(self, limit: int) -> Due:
+        """Codes whose time has come, for this worker alone until LEASE is over.  Keeps the lobbies' clock going."""
+        args = [limit, LEASE, CLOCK_KEPT, STOOD]
+        stood, codes = await self._ask(lambda: self._take_due(keys=[DUE, CLOCK], args=args))
+        return Due([code.decode() for code in codes], int(stood))
 
     async def count(self) -> int:
         """How many rooms there are."""
         return int(await self._ask(lambda: self._redis.zcard(DUE)))
+
+    # ---- held against the engines' tables ----
+
+    async def codes(self, cursor: int = 0) -> tuple[int, list[str]]:
+        """Some of all rooms' codes, and where the others are found: 0 when these were the last.  Some come twice."""
+        cursor, found = await self._ask(lambda: self._redis.zscan(DUE, cursor, count=SOME))
+        return int(cursor), [code.decode() for code, _ in found]
+
+    async def rooms(self, codes: list[str]) -> list[Room]:
+        """Those of them that are there and can be read."""
+        if not codes:
+            return []
+        found = []
+        for raw in await self._ask(lambda: self._redis.mget([f"room:{code}" for code in codes])):
+            with contextlib.suppress(BadRoom):
+                if raw is not None:
+                    found.append(decode(raw))
+        return found
+
+    async def doubtful(self) -> bool:
+        """Redis may have lost rooms whose tables are still played: nobody has looked since it was empty."""
+        return not await self._ask(lambda: self._redis.exists(RECONCILED))
+
+    async def may_reconcile(self, ticket: str, early: bool) -> bool:
+        """Whether this worker is to do it now, and no other.  `early`: though it isn't time yet."""
+        args: list[str | int] = [ticket, RECONCILING_KEPT, "early" if early else ""]
+        return bool(await self._ask(lambda: self._may_reconcile(keys=[RECONCILING], args=args)))
+
+    async def has_reconciled(self, ticket: str, wholly: bool, again: int) -> bool:
+        """To be done again in `again` ms.  False: Redis lost its ticket meanwhile, and what else?"""
+        args: list[str | int] = [ticket, again, RECONCILED_KEPT if wholly else 0]
+        return bool(await self._ask(lambda: self._has_reconciled(keys=[RECONCILING, RECONCILED], args=args)))

@@ -61,7 +61,7 @@ async def test_a_room_that_all_humans_left_goes_with_its_table_and_its_bots(tmp_
                 await asyncio.sleep(0.05)
         keys: list[Any] = await client.keys("*")
         await client.aclose()
-        assert [key for key in keys if not key.startswith(("made:", "probe:"))] == []
+        assert [key for key in keys if not key.startswith(("made:", "probe:", "workers:"))] == []
 
 
 async def _tables(stack: Stack) -> list[str]:

@@ -14,7 +14,7 @@ from nats.aio.client import Client
 from generated.snatch.rooms.v1 import rooms_pb2 as pb
 from generated.snatch.rooms.v1.rooms_pb2_grpc import RoomsServiceStub
 from services.rooms.app import Rooms
-from services.rooms.engine import EngineAway, Refused
+from services.rooms.engine import EngineAway, Listed, Refused
 from services.rooms.room import Player
 from services.rooms.settings import RoomsSettings
 from services.rooms.table import Live, Seated
@@ -54,6 +54,11 @@ class TwinTables:
             raise EngineAway("the twin is away")
         live = self.live.get(room)
         return live if live is not None and table in ("", live.table) else None
+
+    async def listed(self) -> Listed:
+        if self.away:
+            return Listed({}, False)
+        return Listed({room: live.table for room, live in self.live.items()}, True)
 
     async def close(self, room: str, table: str, why: str) -> None:
         if self.away:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from services.rooms import lobby, presence, table
+from services.rooms.reconcile import amiss
 from services.rooms.room import BadRoom, LobbyError, Room, Times, decode, encode, shown
 from wire import client_in as ask
 
@@ -348,9 +349,9 @@ def test_bots_keep_the_levels_that_a_look_at_the_table_saw() -> None:
     table.open_with(room, "ann", "t1", "snatch_solitaire", START)
     table.opened(room, "t1", "t1", START)
     members = tuple(table.Seated(p.player, p.name, p.colour, "medium") for p in (one, two))
-    table.seen(room, table.Live("t0", "ann", members), START)
+    table.seen(room, table.Live("t0", "ann", members), START, T)
     assert (one.bot, two.bot) == ("easy", "hard"), "that was another table"
-    table.seen(room, table.Live("t1", "ann", members[:1]), START)
+    table.seen(room, table.Live("t1", "ann", members[:1]), START, T)
     assert (one.bot, two.bot) == ("medium", "hard")
     table.bots_are(room, {one.player: "genius", two.player: "easy", "ann": "easy"})
     assert [p.bot for p in room.players] == [None, "medium", "easy"]
@@ -372,13 +373,79 @@ def test_news_of_a_table_that_is_not_the_rooms_changes_nothing() -> None:
     assert encode(room) == before
 
 
-def test_an_opening_that_a_worker_died_over_is_dropped() -> None:
+def test_an_opening_that_a_worker_died_over_is_looked_at_in_time() -> None:
     room = a_room("Bo")
     table.open_with(room, "ann", "t1", "snatch_solitaire", START)
     assert presence.due_at(room, T) == START + T.opening
-    presence.sweep(room, START + T.opening, T)
+    table.not_opened(room, "t1")
     act(room, "bo", ask.SetName("Zoe"))
     assert names(room) == ["Ann", "Zoe"]
+
+
+def test_a_finished_game_is_looked_at_when_it_has_been_over_for_long_enough_and_a_new_hand_resets_that() -> None:
+    room = with_table("Bo")
+    times = Times(finished=5_000)
+    over = table.Live("t1", "ann", phase="standings")
+    assert not table.seen(room, over, START, times)
+    assert presence.due_at(room, times) == START + 5_000
+    assert not table.seen(room, over, START + 4_999, times)
+    assert not table.seen(room, table.Live("t1", "ann", phase="setup"), START + 5_000, times)
+    assert not table.seen(room, over, START + 6_000, times)
+    assert table.seen(room, over, START + 11_000, times)
+    table.closed(room, "t1", "ann", "finished", START + 11_000, T)
+    assert (room.table, room.finished, room.notice) == (None, 0, None)
+
+
+def test_a_table_tells_of_what_birth_its_room_was() -> None:
+    assert table.birth_of(table.new_id("0123456789ab")) == "0123456789ab"
+    assert table.new_id("b") != table.new_id("b")
+    assert table.birth_of("t0123456789") is None, "an id of the release before"
+
+
+def stray(room: Room, table_id: str, present: int = 1) -> str:
+    return table.stray(room, table.Live(table_id, "bo", present=present), START)
+
+
+def test_a_live_table_that_its_room_forgot_is_the_rooms_again_if_somebody_sits_there() -> None:
+    room = a_room("Bo")
+    assert stray(room, "tbirth-1") == "adopted"
+    assert (room.table, room.host) == ("tbirth-1", "bo")
+    assert stray(room, "tbirth-1") == "known"
+
+
+def test_a_table_that_nobody_wants_is_told_from_one_that_is_being_opened() -> None:
+    room = a_room("Bo")
+    assert stray(room, "tbirth-1", present=0) == "orphan"
+    assert stray(room, "tanother-1") == "foreign"
+    table.open_with(room, "ann", "tbirth-1", "snatch_solitaire", START)
+    assert stray(room, "tbirth-1", present=0) == "known"
+    assert room.table is None
+
+
+@pytest.mark.parametrize(
+    ("has", "listed", "wrong"),
+    [
+        (None, None, False),
+        ("tbirth-1", "tbirth-1", False),
+        ("tbirth-1", None, True),
+        (None, "tbirth-1", True),
+        ("tbirth-1", "tbirth-2", True),
+        ("tbirth-1", "tanother-1", True),
+        ("t1", "t1", False),
+    ],
+)
+def test_a_room_and_a_listed_table_agree_or_not(has: str | None, listed: str | None, wrong: bool) -> None:
+    room = a_room()
+    room.table = has
+    assert amiss(room, listed) is wrong
+
+
+def test_a_room_whose_table_is_being_opened_is_left_alone() -> None:
+    room = a_room()
+    table.open_with(room, "ann", "tbirth-1", "snatch_solitaire", START)
+    assert not amiss(room, None)
+    assert not amiss(room, "tbirth-1")
+    assert amiss(room, "tanother-1")
 
 
 def test_a_room_survives_being_written_and_read() -> None:

@@ -132,16 +132,14 @@ async def test_a_room_that_redis_lost_is_listed_again_from_its_live_table(
         server.stop()
         server.start()
         heard = await LobbyFrames().listen(nc, ann.room)
-        # Who only knows the code, or has no seat at the table, can't say which room it was.
-        missing = ("NOT_FOUND", "no_room")
-        assert await refusal(one.client.join(ann.room, "Cy")) == missing
-        stranger = Tokens(SECRET).sign(ann.room, "x", "stranger")
-        assert await refusal(one.client.here(stranger)) == missing
-        assert await refusal(one.client.here(other.token)) == missing
         tables.away = True
-        assert await refusal(one.client.here(bo.token)) == ("UNAVAILABLE", "lobby_away")
+        for asked in (one.client.here(bo.token), one.client.lobby(ann.room), one.client.lobby(new_code())):
+            assert await refusal(asked) == ("UNAVAILABLE", "lobby_away"), "nobody knows whether it is played"
         tables.away = False
+        assert await refusal(one.client.here(other.token)) == ("NOT_FOUND", "no_room")
         await asyncio.gather(one.client.here(ann.token), one.client.here(bo.token))
+        stranger = Tokens(SECRET).sign(ann.room, "of an older room", bo.player)
+        assert await refusal(one.client.here(stranger)) == ("PERMISSION_DENIED", "bad_token")
         again = await heard.until(lambda lobby: all(p.present for p in lobby.players))
         assert (again.host, again.table, again.rev > before.rev) == (before.host, before.table, True)
         assert [(p.player, p.name, p.colour) for p in again.players] == [
