@@ -52,6 +52,10 @@ class RoomLog:
             no = step.no
             self.decided[key] = None if no is None else out.No(no.code, no.by, no.pile)
 
+    def forget(self, seat: int, tab: int) -> None:
+        """This tab's moves have been judged, and it plays no more."""
+        self.decided = {key: no for key, no in self.decided.items() if key[:2] != (seat, tab)}
+
     def replayed(self, seat: int | None) -> Any:
         """The view of this audience after all logged events; None before a game's first deal."""
         table = self.table

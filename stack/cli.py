@@ -17,10 +17,10 @@ from stack.data import COUNTS, DataFolder, InUse, default_folder
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; its exit code."""
     parser = _parser()
-    # A command with a parser of its own (simulate, soak) gets what this one doesn't know.
+    # A command with a parser of its own (simulate, soak, chaos) gets what this one doesn't know.
     arguments, rest = parser.parse_known_args(argv)
     arguments.rest = rest
-    if rest and arguments.command not in ("simulate", "soak"):
+    if rest and arguments.command not in ("simulate", "soak", "chaos"):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     if arguments.command is None:
         parser.print_help()
@@ -85,6 +85,9 @@ def _parser() -> argparse.ArgumentParser:
 
     soak = commands.add_parser("soak", help="rooms that come and go, and whether anything grows", add_help=False)
     soak.set_defaults(run=_soak)
+
+    chaos = commands.add_parser("chaos", help="processes that die while rooms play, and what it costs", add_help=False)
+    chaos.set_defaults(run=_chaos)
 
     setup = commands.add_parser("setup", help="make the stream and the bucket in NATS_URL, once")
     setup.set_defaults(run=_setup)
@@ -242,6 +245,18 @@ def _simulate(arguments: argparse.Namespace) -> int:
         return cli.main(arguments.rest, lent.running, lent.started)
     except lent.NotStarted as error:
         return _fail(f"no stack came up:\n{error}", "try `snatch play` and look at its logs")
+
+
+def _chaos(arguments: argparse.Namespace) -> int:
+    from simulate import chaos
+    from stack import lent, orders, scale
+
+    try:
+        return chaos.main(arguments.rest, lent.running, lent.started, scale.raise_to)
+    except lent.NotStarted as error:
+        return _fail(f"no stack came up:\n{error}", "try `snatch play` and look at its logs")
+    except orders.Refused as error:
+        return _fail(f"the running stack can't be raised: {error}", "look at `snatch status`")
 
 
 def _soak(arguments: argparse.Namespace) -> int:
