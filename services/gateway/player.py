@@ -17,7 +17,7 @@ from servicekit import logs
 from servicekit.greeting import BadGreeting, greeting
 from servicekit.limits import Bucket
 from servicekit.lobby_feed import LobbyFeed, gone
-from servicekit.rooms_client import LobbyAway, LobbyRefusal
+from servicekit.rooms_client import START_WITHIN, LobbyAway, LobbyRefusal
 from servicekit.sockets import BAD_HELLO, NO_ROOM, POLICY, REMOVED, SLOW, Socket
 from servicekit.tokens import BadToken, Claims
 from services.gateway.parts import Parts
@@ -188,6 +188,8 @@ class Player:
         if self._socket.closing:
             return
         self._socket.send(body)
+        if self._leaving and gone(lobby):
+            return  # by this player's own leaving, the last one's: the answer to it says goodbye
         if gone(lobby):
             self._refuse("no_room", "the room is gone", NO_ROOM)
             return
@@ -233,13 +235,15 @@ class Player:
                 message = self._acts.popleft()
                 self._leaving = isinstance(message.do, client_in.LeaveRoom)
                 try:
-                    answer = await self._parts.rooms.act(self._token, msgspec.json.encode(message.do))
+                    # A start waits for an engine to open the table.
+                    within = START_WITHIN if isinstance(message.do, client_in.StartTable) else None
+                    answer = await self._parts.rooms.act(self._token, msgspec.json.encode(message.do), timeout=within)
                 except LobbyRefusal as refusal:
                     self._leaving = False
                     self._error(refusal.code, "", req=message.req)
                 except LobbyAway:
                     self._leaving = False
-                    self._error("lobby_away", "the lobby can't be reached", req=message.req)
+                    self._error("lobby_away", "the lobby can't do that just now", req=message.req)
                 else:
                     self._socket.send(msgspec.json.encode(Done(message.req)))
                     if self._leaving:
