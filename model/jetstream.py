@@ -230,7 +230,7 @@ class Stream:
         elif verb == "STREAM.INFO":
             prefix = question.get("subjects_filter", ">").removesuffix(">")
             names = [s for s in store.subjects if s.startswith(prefix) and store.last(s) is not None]
-            answer = {"state": {"subjects": dict.fromkeys(names, 1)}}
+            answer = {"state": {"subjects": dict.fromkeys(names, 1), "last_seq": store.sequence}}
         elif verb == "STREAM.PURGE":
             answer = {"success": True, "purged": store.subject(question["filter"]).purge_below(question["seq"])}
         else:
