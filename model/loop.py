@@ -88,6 +88,7 @@ class Node:
         """Run a coroutine in this node."""
         task: asyncio.Task[T] = self.context.run(lambda: asyncio.Task(coro, loop=self.loop, name=name or self.name))
         self.tasks.append(task)
+        self.loop._tasks.append(task)
         return task
 
     def soon(self, callback: Callable[..., Any], *args: Any) -> Handle:

@@ -35,7 +35,7 @@ class Decided(NamedTuple):
 
 
 class Reign:
-    """One tab's time on a seat: until another tab attaches, ids count up from 1."""
+    """One tab's times on a seat: its ids count up from 1, and go on when it comes back."""
 
     def __init__(self, tab: int) -> None:
         self.tab = tab
@@ -211,7 +211,11 @@ class Truth:
             reigns = room.reigns.setdefault(event.seat, [])
             if not reigns or reigns[-1].tab != event.tab:
                 self.count("takeovers", bool(reigns))
-                reigns.append(Reign(event.tab))
+                before = next((r for r in reigns if r.tab == event.tab), None)
+                if before is not None:
+                    self.count("old tabs back")
+                    reigns.remove(before)
+                reigns.append(before or Reign(event.tab))
             room.reign_of[event.seat, event.session] = reigns[-1]
         return None
 

@@ -78,6 +78,7 @@ class World:
         self.players: list[Player] = []
         self.quiet = False
         self._more_engines = 0
+        self._ending: set[str] = set()
 
     # ---- its life ----
 
@@ -119,7 +120,7 @@ class World:
         self.observer.tell("quiet from now on")
         self.nats.calm()
         self.network.slow = 1.0
-        if not any(not e.ended and not e.node.dead for e in self.cluster.engines.values()):
+        if not any(not e.node.dead for e in self.cluster.engines.values()):
             self.start_engine("engine-1")
         for gateway in list(self.gateways):
             if gateway.node.dead:
@@ -142,7 +143,10 @@ class World:
 
     # ---- its people and processes ----
 
-    def start_engine(self, name: str, port: int = 1) -> EngineNode:
+    def start_engine(self, name: str) -> EngineNode:
+        port = 1
+        while self.network.server(f"{name}:{port}") is not None:
+            port += 1  # Taken: by a process of the same name that isn't gone yet.
         engine = self.cluster.start_engine(name, port)
         self.network.serve(engine.addr, engine.node, engine.service)
         engine.on_gone.append(lambda: self.network.gone(engine.addr, engine.node))
@@ -192,7 +196,7 @@ class World:
         getattr(self, "_" + fault.kind.replace(" ", "_").lower())(fault)
 
     def _engine(self, fault: Fault) -> EngineNode | None:
-        alive = [e for e in self.cluster.engines.values() if not e.node.dead and not e.ended]
+        alive = [e for e in self.cluster.engines.values() if not e.node.dead and e.name not in self._ending]
         if not alive:
             return None
         # Whoever holds something is worth more than whoever holds nothing.
@@ -206,7 +210,10 @@ class World:
     def _start_again(self, name: str) -> None:
         there = self.cluster.engines[name]
         if there.node.dead or there.ended:
+            self._ending.discard(name)
             self.start_engine(name)
+        else:
+            self._back(name, 0.3)  # It takes its time to end.
 
     def _engine_killed(self, fault: Fault) -> None:
         engine = self._engine(fault)
@@ -224,13 +231,14 @@ class World:
         engine = self._engine(fault)
         if engine is not None:
             self.cluster.term(engine.name)
+            self._ending.add(engine.name)
             self._back(engine.name, 0.2 + fault.size)
 
     def _engine_doubled(self, fault: Fault) -> None:
         engine = self._engine(fault)
         if engine is not None:
             engine.node.stall(fault.size)
-            self.start_engine(engine.name, port=2)
+            self.start_engine(engine.name)
 
     def _engine_joins(self, fault: Fault) -> None:
         self._more_engines += 1

@@ -22,7 +22,10 @@ GRACE_MS = 15_000
 EXPIRY_MS = 600_000
 COUNTDOWN_MS = 3_000
 STANDINGS_MS = 6_000
-ANSWERS_KEPT = 32
+ANSWERS_KEPT = 256
+"""Ids below the last one whose answers are known: as many as a gateway may ask for again (`seat.MAX_UNANSWERED`)."""
+TABS_KEPT = 4
+"""Tabs that had a seat before, whose ids are known when they come back."""
 MAX_MEMBERS = 64
 
 AnyGame = Game[Any, Any, Any, Any, Any, Any]
@@ -35,8 +38,19 @@ class Answer(msgspec.Struct, array_like=True):
     no: r.Refused | None
 
 
+class FormerTab(msgspec.Struct, array_like=True):
+    """A tab that had the seat: its page may come back, with moves of which it doesn't know that they were decided."""
+
+    tab: int
+    answered: int
+    answers: list[Answer]
+
+
 class Member(msgspec.Struct, array_like=True):
-    """Someone on the game screen.  `been`: has had a device here; `gone`: screens say that they left."""
+    """Someone on the game screen.  `been`: has had a device here; `gone`: screens say that they left.
+
+    `answers` holds refusals: an id up to `answered` that is not among them was done.
+    """
 
     seat: int
     player: str
@@ -56,6 +70,7 @@ class Member(msgspec.Struct, array_like=True):
     via: str = ""
     frames: int = 0
     attempt: int = 0
+    former: list[FormerTab] = []
 
     @property
     def present(self) -> bool:
@@ -188,8 +203,10 @@ class Table:
         """A move is decided: the same id again gets this."""
         m = self.state.members[seat]
         m.answered = id
-        m.answers.append(Answer(id, no))
-        del m.answers[:-ANSWERS_KEPT]
+        if no is not None:
+            m.answers.append(Answer(id, no))
+        while m.answers and m.answers[0].id <= id - ANSWERS_KEPT:
+            del m.answers[0]
 
     def evolve(self, event: r.Event, now: int) -> None:
         """Take a logged event in at this room time."""
@@ -211,7 +228,7 @@ class Table:
     def _attached(self, event: r.Attached, now: int) -> None:
         m = self.state.members[event.seat]
         if event.tab != m.tab:
-            m.tab, m.answered, m.answers = event.tab, 0, []
+            _change_tab(m, event.tab)
         m.session, m.worker, m.via, m.attempt = event.session, event.worker, event.via, event.attempt
         m.attached, m.been, m.gone, m.grace_at = True, True, False, None
         self._attend(now)
@@ -329,6 +346,16 @@ class Table:
         s.held_at = s.alone_since = s.countdown_at = s.standings_at = s.running_since = None
         for m in s.members:
             m.grace_at = None
+
+
+def _change_tab(m: Member, tab: int) -> None:
+    """A new tab counts from 1; one that was here before goes on where it was, or it would move twice."""
+    former = [f for f in m.former if f.tab != tab]
+    back = next((f for f in m.former if f.tab == tab), FormerTab(tab, 0, []))
+    if m.answered:
+        former.append(FormerTab(m.tab, m.answered, m.answers))
+    m.tab, m.answered, m.answers = tab, back.answered, back.answers
+    m.former = former[-TABS_KEPT:]
 
 
 _EVOLVE: dict[type, Any] = {

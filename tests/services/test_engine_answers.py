@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from services.engine.table import COUNTDOWN_MS
+from servicekit.seat import MAX_UNANSWERED
+from services.engine.table import COUNTDOWN_MS, TABS_KEPT
 from tests.services.engine_table import Phone, Play
 
 
@@ -20,14 +21,41 @@ def test_a_move_sent_again_gets_the_same_answer_and_no_second_effect() -> None:
     assert b'"snatched"' in ann.replies[1].body
 
 
-def test_of_stored_answers_the_last_32_are_kept() -> None:
+def test_the_answers_of_all_moves_that_a_gateway_may_ask_for_again_are_kept() -> None:
     play = Play().start()
     ann = play.phones[0]
     first = ann.last + 1
-    for _ in range(40):
-        ann.move("snatch")
-    play.do(ann.command({"t": "snatch"}, id=first), ann.command({"t": "snatch"}, id=ann.last))
-    assert [b'"no"' in r.body for r in ann.replies] == [False, True]
+    for turn in range(MAX_UNANSWERED):
+        ann.move("snatch" if turn % 2 == 0 else "peek")
+    play.do(*(ann.command({"t": "snatch"}, id=id) for id in (first, first + 1, ann.last - 1, ann.last)))
+    assert [b'"snatched"' in r.body for r in ann.replies] == [True, False, True, False]
+    assert len(play.table.state.members[0].answers) <= MAX_UNANSWERED
+
+
+def test_a_tab_that_comes_back_after_another_goes_on_with_its_ids_and_makes_no_move_twice() -> None:
+    play = Play().start()
+    old = play.phones[0]
+    taken, refused = old.command({"t": "take"}), old.command({"t": "snatch"})
+    play.do(taken, refused)  # its page heard no answer
+    new = Phone(play, "p0", 999, "Ann").attach()
+    assert new.last == 0
+    assert new.move("take") is None
+    old.attach()
+    assert old.last == refused.command.id
+    again = old.command({"t": "take"}, id=taken.command.id), old.command({"t": "snatch"}, id=refused.command.id)
+    play.do(*again)
+    assert [b'"no"' in r.body for r in old.replies] == [False, True]
+    assert play.table.cards.left[0] == 1
+    new.attach()
+    assert new.last == 1
+
+
+def test_of_tabs_that_are_gone_for_good_a_few_are_remembered() -> None:
+    play = Play().start()
+    for tab in range(200, 200 + 3 * TABS_KEPT):
+        phone = Phone(play, "p0", tab, "Ann").attach()
+        phone.move("peek")
+    assert len(play.table.state.members[0].former) == TABS_KEPT
 
 
 def test_a_gap_in_ids_asks_for_the_missing_one_and_decides_nothing() -> None:
