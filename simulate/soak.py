@@ -49,6 +49,11 @@ LIFTED = {"SNATCH_CREATE_PER_MINUTE": "0", "SNATCH_JOIN_PER_MINUTE": "0", "SNATC
 SAMPLES = 300
 ENDED = "after the last room everything is back where it was"
 NO_RESTARTS = "no process died"
+BOUNDED = "the log is as long as its tables need"
+A_TABLE, BESIDE = 128 * 1024, 1024 * 1024
+"""Bytes of the log that a table may need (its snapshot and what came since), and all tables together."""
+LATE = 60.0
+"""Seconds more that the last rooms may take to end: a busy machine's, not the rooms'."""
 
 
 @dataclass(frozen=True)
@@ -189,7 +194,7 @@ async def soak(wish: Wish, stack: Stack, running: Running, *, show: bool = False
             over = time.monotonic()
             if not coming.cancelled() and (error := coming.exception()) is not None:
                 raise error
-            left = await back(sampler, before, wish.minutes * 60 * (1 - PLAYED))
+            left = await back(sampler, before, wish.minutes * 60 * (1 - PLAYED) + LATE)
             soaked.ended_at = 0.0 if left else time.monotonic() - over
             found.check(ENDED, not left, "; ".join(left))
             restarts = sampler.restarts()
@@ -197,6 +202,10 @@ async def soak(wish: Wish, stack: Stack, running: Running, *, show: bool = False
             await asyncio.sleep(wish.every)
         sampling.cancel()
         await asyncio.gather(sampling, return_exceptions=True)
+    for sample in soaked.samples:
+        bytes, tables = sample.get("log/bytes", 0.0), sample.get("tables/engines", 0.0)
+        needed = bytes <= BESIDE + A_TABLE * tables
+        found.check(BOUNDED, needed, f"{shown('log/bytes', bytes)} for {tables:.0f} tables")
     judged = range(sum(t <= wish.played for t in soaked.times))
     verdicts = (
         judge(name, [soaked.times[i] for i in judged], [values[i] for i in judged], wish.warm_up)

@@ -231,13 +231,11 @@ class Visit:
             await asyncio.sleep(self._pace.seconds(self._dice.uniform(2, 20)))
             phone = self._dice.choice(phones)
             self._tally.drops += 1
-            # Not to be cancelled in between: who dropped comes back.
-            await asyncio.shield(asyncio.ensure_future(self._drop(phone)))
-
-    async def _drop(self, phone: Phone) -> None:
-        await phone.stop()
-        await asyncio.sleep(self._pace.seconds(self._dice.uniform(0.5, 10)))
-        phone.start()
+            await phone.stop()
+            try:
+                await asyncio.sleep(self._pace.seconds(self._dice.uniform(0.5, 10)))
+            finally:  # who dropped comes back, also when the hand is over meanwhile
+                phone.start()
 
     async def _taken_over(self) -> None:
         host, guest = phones = await self._come(2)
