@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from servicekit import bus
+from servicekit.ending import in_order
 from servicekit.engines import Engines
 from servicekit.feed import Feeds
 from servicekit.lobby_feed import LobbyFeeds
@@ -39,8 +40,10 @@ class Upstream:
         return upstream
 
     async def stop(self) -> None:
-        await self.lobbies.stop()
-        await self.feeds.stop()
-        await self.engines.stop()
-        await self.rooms.stop()
-        await self.nc.close()
+        await in_order(
+            ("lobbies", self.lobbies.stop),
+            ("feeds", self.feeds.stop),
+            ("engines", self.engines.stop),
+            ("rooms", self.rooms.stop),
+            ("NATS", self.nc.close),
+        )

@@ -9,6 +9,7 @@ import msgspec
 import nats.errors
 
 from servicekit import bus, logs
+from servicekit.ending import in_order
 from servicekit.engines import Engines
 from servicekit.feed import Feeds
 from services.bots.metrics import BotsMetrics
@@ -50,19 +51,21 @@ class Bots:
         await self.seats.start()
 
     async def stop(self) -> None:
+        seats = self.seats
+        await in_order(
+            ("beat", self._end_beat),
+            ("seats", seats.stop) if seats is not None else None,
+            # At once, so that others take the seats while this worker still closes.
+            ("last beat", lambda: self._say(gone=True)) if seats is not None else None,
+            ("feeds", self._feeds.stop) if self._feeds is not None else None,
+            ("engines", self._engines.stop) if self._engines is not None else None,
+            ("NATS", self._nc.close) if self._nc is not None else None,
+        )
+
+    async def _end_beat(self) -> None:
         if self._beating is not None:
             self._beating.cancel()
             await asyncio.gather(self._beating, return_exceptions=True)
-        if self.seats is not None:
-            await self.seats.stop()
-            # At once, so that others take the seats while this worker still closes.
-            await self._say(gone=True)
-        if self._feeds is not None:
-            await self._feeds.stop()
-        if self._engines is not None:
-            await self._engines.stop()
-        if self._nc is not None:
-            await self._nc.close()
 
     async def ready(self) -> str | None:
         if self._nc is None or not self._nc.is_connected:

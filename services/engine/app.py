@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import secrets
 from collections.abc import Mapping
 
@@ -13,6 +12,7 @@ from prometheus_client import CollectorRegistry
 from games.registry import GAMES
 from generated.snatch.engine.v1.engine_pb2_grpc import add_EngineServiceServicer_to_server
 from servicekit import bus, logs, rpc
+from servicekit.ending import in_order
 from services.engine.board import Lease
 from services.engine.dealing import Deals
 from services.engine.hall import Hall
@@ -88,16 +88,14 @@ class Engine:
 
     async def stop(self) -> None:
         """Stop taking, resolve, hand over, end."""
-        if self.hall is not None:
-            await self.hall.stop()
-        if self._server is not None:
-            await self._server.stop(0.2)
-        await self._deals.stop()
-        if self._asker is not None:
-            await self._asker.stop()
-        if self._bus is not None:
-            with contextlib.suppress(Exception):
-                await asyncio.wait_for(self._bus.close(), 1)
+        hall, server, asker, nc = self.hall, self._server, self._asker, self._bus
+        await in_order(
+            ("partitions", hall.stop) if hall is not None else None,
+            ("gRPC", lambda: server.stop(0.2)) if server is not None else None,
+            ("deals", self._deals.stop),
+            ("asker", asker.stop) if asker is not None else None,
+            ("NATS", lambda: asyncio.wait_for(nc.close(), 1)) if nc is not None else None,
+        )
 
     async def ready(self) -> str | None:
         """None when NATS is there, deals can be made, and the partitions are served."""

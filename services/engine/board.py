@@ -54,7 +54,11 @@ class Lease(msgspec.Struct, frozen=True):
 
 
 class Board:
-    """`placed` and `leases` as last heard; `on_lease`, `on_placed` are told of every change."""
+    """`placed` and `leases` as last heard; `on_lease`, `on_placed` are told of every change.
+
+    `on_missing` is told of a partition whose placement was there and is no more: somebody
+    wiped the bucket, perhaps the log too.
+    """
 
     def __init__(
         self,
@@ -62,11 +66,15 @@ class Board:
         stream: Stream,
         on_lease: Callable[[str, Lease, int], None],
         on_placed: Callable[[int, Placed], None],
+        on_missing: Callable[[int], None],
     ) -> None:
         self._bus, self._stream = bus, stream
-        self._on_lease, self._on_placed = on_lease, on_placed
+        self._on_lease, self._on_placed, self._on_missing = on_lease, on_placed, on_missing
         self.placed: dict[int, Placed] = {}
         self.leases: dict[str, tuple[Lease, int]] = {}
+        self.epochs: dict[int, int] = {}
+        """The highest of each partition ever seen, so that a wiped bucket begins no epoch twice."""
+        self._last = 0
         self._subscription: Subscription | None = None
 
     async def start(self) -> None:
@@ -85,13 +93,38 @@ class Board:
 
     async def read_all(self) -> None:
         """Every key, from the leader.  Raises StreamAway."""
-        keys = await self._stream.subjects(KV + ">")
+        keys, last = await self._stream.subjects(KV + ">")
+        if last < self._last:
+            # A new bucket counts from the start again: whatever it says is newer.
+            self.placed = {partition: at._replace(revision=0) for partition, at in self.placed.items()}
+            self.leases = {engine: (lease, 0) for engine, (lease, _) in self.leases.items()}
+        self._last = last
+        self._drop_missing(set(keys), last)
         for at in range(0, len(keys), 16):
             part = keys[at : at + 16]
             found = await asyncio.gather(*(self._stream.last(key) for key in part))
             for key, message in zip(part, found, strict=True):
                 if message is not None:
                     self._take(key.removeprefix(KV), message.data, message.sequence)
+
+    def _drop_missing(self, keys: set[str], last: int) -> None:
+        """What was heard of after the bucket was looked at is there."""
+        for partition, at in list(self.placed.items()):
+            if KV + subjects.placement_key(partition) not in keys and at.revision <= last:
+                del self.placed[partition]
+                self._on_missing(partition)
+        for engine, (_, revision) in list(self.leases.items()):
+            if KV + subjects.lease_key(engine) not in keys and 0 < revision <= last:
+                del self.leases[engine]
+
+    async def forget(self, engine: str) -> bool:
+        """Remove the lease of an engine that is gone for good, unless it has renewed it meanwhile."""
+        _, revision = self.leases.get(engine, (None, 0))
+        if revision and not await self._stream.purge_below(KV + subjects.lease_key(engine), revision + 1):
+            return False
+        if self.leases.get(engine, (None, 0))[1] == revision:
+            self.leases.pop(engine, None)
+        return True
 
     async def entry(self, partition: int) -> Placed | None:
         """A partition's placement, from the leader.  Raises StreamAway."""
@@ -155,6 +188,8 @@ class Board:
             elif kind == "p" and name.isdigit() and int(name) < PARTITIONS:
                 entry = msgspec.json.decode(data, type=Entry)
                 before = self.placed.get(int(name))
+                self._last = max(self._last, revision)
+                self.epochs[int(name)] = max(self.epochs.get(int(name), 0), entry.epoch)
                 if before is None or revision > before.revision:
                     self.placed[int(name)] = placed = Placed(entry, revision)
                     self._on_placed(int(name), placed)

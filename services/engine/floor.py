@@ -37,8 +37,8 @@ class Floor(Protocol):
         """Name and address of the living peer that should have a partition and reads so much; empty: none."""
         ...
 
-    def lease_proof(self) -> float:
-        """Loop time at which the last successful renewal of the own lease began."""
+    def lease_proof(self, since: float) -> float:
+        """Loop time at which the last renewal of the own lease began, if they have not lapsed since then; else 0."""
         ...
 
     def serving(self, owner: Owner) -> None:

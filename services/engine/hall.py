@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+from collections import deque
 from collections.abc import Mapping, Sequence
 
 from servicekit import logs
 from servicekit.bus import Bus
+from servicekit.ending import in_order
 from services.engine.beacons import Beacons
 from services.engine.board import Board, Lease
 from services.engine.bots import BotSeats
@@ -27,9 +30,12 @@ from wire import subjects
 from wire.places import PARTITIONS, partition_of
 
 CLAIMS_AT_ONCE = 16
-HAND_OVERS_AT_ONCE = 8
+HAND_OVERS_AT_ONCE = 4
+"""Partitions on their way to another engine: each stands still until it is open there, so few share its time."""
+LANDS_WITHIN = 0.5
+"""Seconds after which one that is on its way makes room for the next all the same."""
 TICK = 0.25
-DRAIN_WITHIN = 3.0
+DRAIN_WITHIN = 6.0
 AFTER_FAULT = 1.0
 
 
@@ -52,7 +58,9 @@ class Hall:
         self.name, self.addr, self.boot = name, lease.addr, lease.boot
         self.games, self.bus, self.metrics = games, bus, metrics
         self.log = Log(Stream(asker, subjects.LOG_STREAM), lambda verdict: metrics.append_doubted(verdict.value))
-        self.board = Board(bus, Stream(asker, f"KV_{subjects.OWN_BUCKET}"), self._on_lease, self._on_placed)
+        self.board = Board(
+            bus, Stream(asker, f"KV_{subjects.OWN_BUCKET}"), self._on_lease, self._on_placed, self._on_missing
+        )
         self.keeper = Keeper(bus, self.board, name, lease, metrics, self._look, self._name_taken)
         self.beacons = Beacons(bus, metrics)
         self.bots = BotSeats(bus, metrics)
@@ -67,6 +75,8 @@ class Hall:
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._ticker: asyncio.Task[None] | None = None
         self._draining = False
+        self._in_air: dict[int, float] = {}
+        self._landed = asyncio.Event()
         self._looking = False
         self._saying: asyncio.TimerHandle | None = None
         self._log = logs.logger(__name__)
@@ -112,23 +122,45 @@ class Hall:
     async def stop(self) -> None:
         """Hand everything over, then say that this engine ends."""
         self._draining = True
-        for owner in list(self._owners.values()):
-            owner.hand_to(*self.heir(owner.number, owner.needs))
+        await in_order(
+            ("partitions", self._drain),
+            ("partitions' ends", self._end_owners),
+            ("ticker", self._end_ticker),
+            ("lease", self.keeper.stop),
+            ("board", self.board.stop),
+            ("callers", self.callers.stop),
+            ("bots", self.bots.stop),
+        )
+
+    async def _drain(self) -> None:
+        """A few at a time while there is somebody to take them: the others are served meanwhile."""
+        if not self.bus.is_connected:
+            return
+        loop = asyncio.get_running_loop()
+        end = loop.time() + DRAIN_WITHIN
+        waiting = deque(sorted(self._owners.values(), key=lambda o: (o.open, o.number)))
+        while waiting and loop.time() < end:
+            if self._air_free() or not self._readers(0):
+                self._give(waiting.popleft())
+            else:
+                await self._landing()
+        for owner in waiting:
+            self._give(owner)
         if self._tasks:
-            await asyncio.wait(self._tasks.values(), timeout=DRAIN_WITHIN if self.bus.is_connected else 0.1)
+            await asyncio.wait(self._tasks.values(), timeout=max(0.5, end - loop.time()))
+
+    async def _end_owners(self) -> None:
         if self._saying is not None:
             self._saying.cancel()
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _end_ticker(self) -> None:
         if self._ticker is not None:
             self._ticker.cancel()
             await asyncio.gather(self._ticker, return_exceptions=True)
-        await self.keeper.stop()
-        await self.board.stop()
-        await self.callers.stop()
-        await self.bots.stop()
 
     # ---- Floor ----
 
@@ -146,8 +178,8 @@ class Hall:
         leases = self.board.leases
         return {e for e in self.keeper.alive() if e in leases and leases[e][0].reads >= version}
 
-    def lease_proof(self) -> float:
-        return self.keeper.proved_at
+    def lease_proof(self, since: float) -> float:
+        return self.keeper.proved_at if since > self.keeper.lapsed_at else 0.0
 
     def serving(self, owner: Owner) -> None:
         self._changed()
@@ -194,10 +226,26 @@ class Hall:
         if now - self.keeper.set_changed_at < STABLE:
             return
         serving = [o for o in self._owners.values() if o.open and not o.leaving]
-        room = HAND_OVERS_AT_ONCE - sum(o.leaving for o in self._owners.values())
         leaving = [o for o in serving if to_hand_over([o.number], self.name, self._readers(o.needs))]
-        for owner in leaving[:room]:
-            owner.hand_to(*self.heir(owner.number, owner.needs))
+        for owner in leaving[: self._air_free()]:
+            self._give(owner)
+
+    def _give(self, owner: Owner) -> None:
+        self._in_air[owner.number] = asyncio.get_running_loop().time()
+        owner.hand_to(*self.heir(owner.number, owner.needs))
+
+    def _air_free(self) -> int:
+        """How many more may be on their way to other engines."""
+        now = asyncio.get_running_loop().time()
+        self._in_air = {p: at for p, at in self._in_air.items() if now - at < LANDS_WITHIN}
+        return max(0, HAND_OVERS_AT_ONCE - len(self._in_air))
+
+    async def _landing(self) -> None:
+        """Wait until another engine has opened what was given to it."""
+        self._landed.clear()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LANDS_WITHIN / 5):
+                await self._landed.wait()
 
     def _look_at_versions(self, now: float) -> None:
         leases = self.board.leases
@@ -243,11 +291,19 @@ class Hall:
             self._look_soon()
 
     def _on_placed(self, partition: int, placed: Placed) -> None:
+        if placed.entry.state == "open" and self._in_air.pop(partition, None) is not None:
+            self._landed.set()
+            self._look_soon()
         owner = self._owners.get(partition)
         if owner is not None:
             owner.placed(placed)
         elif placed.entry.state == "offer":
             self._look_soon()
+
+    def _on_missing(self, partition: int) -> None:
+        owner = self._owners.get(partition)
+        if owner is not None:
+            owner.unplaced()
 
     def _name_taken(self, addr: str) -> None:
         self._log.error("another process has this engine's name: this one serves no more", addr=addr)

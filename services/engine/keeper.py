@@ -17,8 +17,11 @@ from services.engine.lease import RENEW, Silence
 from services.engine.metrics import EngineMetrics
 from services.engine.stream import StreamAway
 from wire import subjects
+from wire.news import EngineSuspected
 
 QUIET_AFTER = 0.4
+LAPSE = 0.75
+"""Seconds between renewals after which others may have taken this engine for dead."""
 PROBES = 3
 PROBE_PAUSE = 0.1
 REREAD = 5.0
@@ -44,12 +47,15 @@ class Keeper:
         self.proved_at = 0.0
         self.set_changed_at = 0.0
         """When the set of living engines last changed."""
+        self.lapsed_at = 0.0
+        """When renewals last went on after a lapse: what was open before may be another's by now."""
         self._alive: set[str] = set()
         self._revision = 0
         self._reread_at = 0.0
         self._over = False
         self._task: asyncio.Task[None] | None = None
         self._alive_sub: Subscription | None = None
+        self._suspicions: Subscription | None = None
         self._probing: set[str] = set()
         self._probes: set[asyncio.Task[None]] = set()
         self._log = logs.logger(__name__)
@@ -78,6 +84,8 @@ class Keeper:
         """Take the name and begin.  Raises StreamAway."""
         if self._alive_sub is None:
             self._alive_sub = await self._bus.subscribe(subjects.engine_alive(self._name), cb=self._answer)
+        if self._suspicions is None:
+            self._suspicions = await self._bus.subscribe(subjects.ENGINE_SUSPECTED, cb=self._suspect)
         _, self._revision = await self._board.lease(self._name)
         for _ in range(TRIES):
             await self._renew()
@@ -93,8 +101,9 @@ class Keeper:
         if self._revision and self._bus.is_connected and not self._over:
             gone = msgspec.structs.replace(self._lease, n=self._lease.n + 1, gone=True)
             await self._board.renew(self._name, gone, self._revision)
-        if self._alive_sub is not None and not self._bus.is_closed:
-            await self._alive_sub.unsubscribe()
+        for subscription in (self._alive_sub, self._suspicions):
+            if subscription is not None and not self._bus.is_closed:
+                await subscription.unsubscribe()
 
     async def _run(self) -> None:
         loop = asyncio.get_running_loop()
@@ -108,17 +117,15 @@ class Keeper:
                 if loop.time() >= self._reread_at:
                     self._reread_at = loop.time() + REREAD
                     await self._board.read_all()
+                    await self._forget()
             except StreamAway as error:
                 self._log.warning("the lease can't be renewed", error=str(error))
                 self.silence.not_renewed()
             except Exception:
                 self._log.exception("a fault in the heartbeat")
             self._note_set()
-            for peer in sorted(self.silence.quiet(QUIET_AFTER) - self._probing):
-                self._probing.add(peer)
-                task = asyncio.create_task(self._probe(peer), name=f"probe:{peer}")
-                self._probes.add(task)
-                task.add_done_callback(self._probes.discard)
+            for peer in sorted(self.silence.quiet(QUIET_AFTER)):
+                self._begin_probe(peer)
             self._beat()
 
     async def _renew(self) -> None:
@@ -130,6 +137,8 @@ class Keeper:
         revision = await self._board.renew(self._name, lease, self._revision)
         self._metrics.lease_renewed(revision is not None)
         if revision is not None:
+            if began - self.proved_at > LAPSE:
+                self.lapsed_at = loop.time()
             self._lease, self._revision, self.proved_at = lease, revision, began
             self.silence.renewed(loop.time())
             return
@@ -148,8 +157,33 @@ class Keeper:
         """Another process renews this name, after this one had it: the newer one goes on."""
         return self.proved_at > 0 and lease.boot != self._lease.boot and not lease.gone
 
+    async def _forget(self) -> None:
+        """Of engines that are long gone nothing is kept: their names need not come back."""
+        for peer in sorted(self.silence.long_gone()):
+            if await self._board.forget(peer):
+                self.silence.forget(peer)
+                self._log.info("an engine is forgotten", engine=peer)
+
+    async def _suspect(self, message: Msg) -> None:
+        """A caller's connection to an engine broke: ask at once rather than after some silence."""
+        try:
+            suspected = msgspec.json.decode(message.data, type=EngineSuspected)
+        except msgspec.DecodeError:
+            return
+        for peer, (lease, _) in list(self._board.leases.items()):
+            if lease.addr == suspected.addr and peer in self._alive:
+                self._begin_probe(peer)
+
+    def _begin_probe(self, peer: str) -> None:
+        if peer not in self._probing:
+            self._probing.add(peer)
+            task = asyncio.create_task(self._probe(peer), name=f"probe:{peer}")
+            self._probes.add(task)
+            task.add_done_callback(self._probes.discard)
+
     async def _probe(self, peer: str) -> None:
-        """Nobody listening, three times: dead.  An answer or a time-out tells nothing."""
+        """Nobody listening, three times, and no word of it meanwhile: dead.  A time-out tells nothing."""
+        began = asyncio.get_running_loop().time()
         try:
             for turn in range(PROBES):
                 if turn:
@@ -161,7 +195,7 @@ class Keeper:
                     continue
                 except (nats.errors.Error, TimeoutError, OSError):
                     return
-            if peer in self.silence.quiet(QUIET_AFTER):
+            if self.silence.silent_since(peer, began):
                 self._log.warning("an engine is gone", engine=peer)
                 self.silence.gone(peer)
                 self._note_set()

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 RENEW = 0.25
 DEAD_AFTER = 1.0
+FORGET_AFTER = 600.0
+"""Seconds of silence after which an engine isn't even remembered: names come and go."""
 _COUNTED_AT_MOST = 0.5
 
 
@@ -37,6 +39,17 @@ class Silence:
         for peer, silence in self._silence.items():
             counted = now - max(before, self._changed[peer])
             self._silence[peer] = silence + min(max(0.0, counted), _COUNTED_AT_MOST)
+
+    def forget(self, peer: str) -> None:
+        self._silence.pop(peer, None)
+        self._changed.pop(peer, None)
+
+    def long_gone(self) -> set[str]:
+        return {peer for peer, silence in self._silence.items() if silence >= FORGET_AFTER}
+
+    def silent_since(self, peer: str, then: float) -> bool:
+        """Alive, and nothing was heard of it after that time."""
+        return self._silence.get(peer, DEAD_AFTER) < DEAD_AFTER and self._changed[peer] < then
 
     def not_renewed(self) -> None:
         """The own renewal failed: the time around it counts for nobody."""

@@ -68,6 +68,8 @@ class Ledger:
         self._look_at = 0
         self._look_at_record = 0
         self._orphans: set[str] = set()
+        self.lost: set[str] = set()
+        """Rooms that an operator gave up, since the log doesn't say all of them any more."""
         self._sequences: list[int] = []
         self._versions: dict[int, int] = {}
         """The last record of each version."""
@@ -83,6 +85,7 @@ class Ledger:
         for snapshot in record.snapshots:
             self.rooms[snapshot.room] = Room(store.load(snapshot.data, self.games), sequence, record.now)
             self._orphans.discard(snapshot.room)
+            self.lost.discard(snapshot.room)
         for chunk in record.chunks:
             self._replay_chunk(chunk, sequence, record.now)
         self._advance(sequence, record)
@@ -115,6 +118,15 @@ class Ledger:
             why = next((e.why for e in events if isinstance(e, r.TableClosed)), "")
             self.close(chunk.room, why)
 
+    def gap(self) -> None:
+        """Something is missing here: only what is told from the start, or from a snapshot, after it can be believed."""
+        self.lost |= set(self.rooms)
+        self.rooms.clear()
+
+    def give_up_orphans(self) -> None:
+        self.lost |= self._orphans
+        self._orphans.clear()
+
     def replayed(self) -> None:
         """All up to the fence is in.  Raises Inconsistent for a room with events but no beginning."""
         if self._orphans:
@@ -129,6 +141,7 @@ class Ledger:
         table = Table.open(self.games[event.game], event, now)
         self.rooms[event.room] = Room(table, sequence, now)
         self._orphans.discard(event.room)
+        self.lost.discard(event.room)
         return table
 
     def close(self, room: str, why: str) -> None:

@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import Protocol
 
+import msgspec
+
 from services.engine import records as r
 from services.engine.ledger import Inconsistent
 from services.engine.partition import EMPTY, Last, Partition, Slot, Verdict, epoch_of
@@ -66,8 +68,13 @@ class Log:
             await asyncio.sleep(BACKOFF[min(tries, len(BACKOFF) - 1)])
             tries += 1
 
-    async def read(self, partition: int, fence: int) -> AsyncIterator[tuple[int, r.Record]]:
+    async def read(
+        self, partition: int, fence: int, gap: Callable[[str], None] | None = None
+    ) -> AsyncIterator[tuple[int, r.Record]]:
         """All records up to the fence, in order, each the follower of the one before it.
+
+        With `gap`, which an operator asks for, what is missing or can't be read is told
+        there and passed over.
 
         Only the first may follow one that is trimmed away.  Raises Inconsistent for a
         chain that can't be, `Trimmed` when records went away meanwhile (start again),
@@ -84,11 +91,21 @@ class Log:
                     raise Trimmed  # The fence itself is gone: a later owner writes, and trims.
                 expected = int(message.headers.get(EXPECTED, "-1"))
                 if previous and expected != previous:
-                    if expected > previous:
+                    if gap is not None:
+                        gap(f"records between {previous} and {message.sequence} are missing")
+                    elif expected > previous:
                         raise Trimmed
-                    raise Inconsistent(f"record {message.sequence} follows {expected}, not {previous}")
+                    else:
+                        raise Inconsistent(f"record {message.sequence} follows {expected}, not {previous}")
                 previous = at = message.sequence
-                yield message.sequence, r.decode(message.data)
+                try:
+                    record = r.decode(message.data)
+                except msgspec.DecodeError as error:
+                    if gap is None:
+                        raise
+                    gap(f"record {message.sequence} can't be read: {error}")
+                else:
+                    yield message.sequence, record
                 if at == fence:
                     return
 

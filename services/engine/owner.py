@@ -19,8 +19,8 @@ from services.engine.claims import Placed
 from services.engine.floor import Floor
 from services.engine.items import Call, CommandItem, Item
 from services.engine.ledger import Inconsistent, Ledger
-from services.engine.log import Trimmed
 from services.engine.partition import Partition, Phase, Verdict
+from services.engine.replay import Replay
 from services.engine.sitting import Fault
 from services.engine.stream import StreamAway
 from wire import subjects
@@ -31,8 +31,9 @@ MAX_QUEUED = 8192
 MAX_RECORD = 900 * 1024
 PROOF_S = 0.75
 """No View when the last thing that proved the ownership began longer ago: then a record proves it."""
-TICK_MS = 10_000
-"""Room time is recorded at least so often while a clock runs, so that downtime doesn't count again."""
+TICK_MS, FINE_TICK_MS, FINE_WITHIN_MS = 10_000, 1_000, 20_000
+"""Room time is recorded at least so often while a clock runs, more often when it soon ends: a new owner goes on
+from the last record's, so that so much of a countdown or a grace may be had twice, and downtime never counts."""
 SOONEST = 0.01
 RETRY = 0.1
 
@@ -44,7 +45,8 @@ class Lost(Exception):
 class Owner:
     """Made to claim; `run` ends when the partition is handed over, lost or halted."""
 
-    def __init__(self, number: int, floor: Floor) -> None:
+    def __init__(self, number: int, floor: Floor, *, lose: bool = False) -> None:
+        """`lose`: an operator gives up whatever of the log can't be read."""
         self.partition = Partition(number, floor.boot)
         self.number = number
         self.ledger = Ledger(floor.games)
@@ -55,6 +57,10 @@ class Owner:
         self._revision = 0
         self._hand_to: tuple[str, str] | None = None
         self._superseded = False
+        self._unplaced = False
+        self._lose = lose
+        self.told = asyncio.Event()
+        """It is open, or over."""
         self._room_time = 0.0
         self._trimming: asyncio.Task[None] | None = None
         self._trimmed = 0
@@ -117,6 +123,11 @@ class Owner:
             self._superseded = True
             self._some.set()
 
+    def unplaced(self) -> None:
+        """Its placement is gone from the bucket.  If the log is still there, it is put back."""
+        self._unplaced = True
+        self._some.set()
+
     def room_now(self) -> int:
         """Room time in ms: goes on from the last record's, while this engine has the partition."""
         return self.ledger.now + int((asyncio.get_running_loop().time() - self._room_time) * 1000)
@@ -140,6 +151,7 @@ class Owner:
                 self._floor.metrics.halted()
                 self._log.error("PARTITION HALTED: an operator must look", why=self.partition.why)
             self.partition.dropped()
+            self.told.set()
             while self._queue:
                 self._queue.popleft().fail()
             for room in self.ledger.rooms:
@@ -151,15 +163,15 @@ class Owner:
         floor, partition = self._floor, self.partition
         began = asyncio.get_running_loop().time()
         try:
-            last = await floor.log.last(self.number)
-            at = await floor.board.entry(self.number)
+            last, at = await asyncio.gather(floor.log.last(self.number), floor.board.entry(self.number))
         except StreamAway:
             return False
         if last.version > r.VERSION:
             epoch = max(last.epoch, at.entry.epoch if at is not None else 0)
             await self._step_back(last.version, epoch, at.revision if at is not None else 0)
             return False
-        epoch = partition.claim(last, at.entry.epoch if at is not None else 0)
+        seen = floor.board.epochs.get(self.number, 0)
+        epoch = partition.claim(last, max(seen, at.entry.epoch if at is not None else 0))
         try:
             revision = await floor.board.place(self.number, self._entry("opening"), at.revision if at else 0)
         except StreamAway:
@@ -180,6 +192,7 @@ class Owner:
         self.proved_at = self._room_time = asyncio.get_running_loop().time()
         await self._announce()
         self.served = True
+        self.told.set()
         floor.metrics.claimed(self.proved_at - began)
         floor.serving(self)
         self._trim()
@@ -201,27 +214,15 @@ class Owner:
             self._log.warning("stepping back waits for NATS", error=str(error))
 
     async def _replay(self) -> None:
-        while True:
-            self.ledger = Ledger(self._floor.games)
-            try:
-                async for sequence, record in self._floor.log.read(self.number, self.partition.fence):
-                    self.ledger.replay(record, sequence)
-                self.ledger.replayed()
-                return
-            except Trimmed:
-                self._log.info("records were trimmed while they were read: once more")
-            except StreamAway as error:
-                self._log.warning("the log can't be read", error=str(error))
-            except r.UnknownVersion:
-                raise
-            except Exception as error:
-                raise Inconsistent(f"the log can't be replayed: {error!r}") from error
-            if self._superseded:
-                raise Lost("another engine claimed it during the replay")
-            await asyncio.sleep(RETRY)
+        floor, number = self._floor, self.number
+        replay = Replay(floor.log, floor.games, number, lose=self._lose, wanted=lambda: not self._superseded)
+        ledger = await replay.run(self.partition.fence)
+        if ledger is None:
+            raise Lost("another engine claimed it during the replay")
+        self.ledger = ledger
 
-    async def _announce(self) -> None:
-        """The placement says open; whoever changed it meanwhile has a higher epoch."""
+    async def _announce(self, *, wiped: bool = False) -> None:
+        """The placement says open; whoever changed it meanwhile has a higher epoch.  `wiped`: there may be none."""
         while True:
             try:
                 revision = await self._floor.board.place(self.number, self._entry("open"), self._revision)
@@ -231,6 +232,9 @@ class Owner:
                 at = await self._floor.board.entry(self.number)
             except StreamAway:
                 await asyncio.sleep(RETRY)
+                continue
+            if at is None and wiped:
+                self._revision = 0
                 continue
             if at is None or (at.entry.owner, at.entry.epoch) != (self._floor.name, self.partition.epoch):
                 raise Lost("its placement was changed by another engine")
@@ -249,12 +253,16 @@ class Owner:
             if self._hand_to is not None:
                 await self._hand_over(*self._hand_to)
                 return
+            unplaced = self._unplaced
             self.busy = True
             await self._turn()
             self.busy = False
+            if unplaced:
+                self._unplaced = False
+                await self._announce(wiped=True)
 
     async def _wait(self) -> None:
-        if self._queue or self._hand_to is not None or self._superseded:
+        if self._queue or self._hand_to is not None or self._superseded or self._unplaced:
             return
         loop = asyncio.get_running_loop()
         self._some.clear()
@@ -272,7 +280,12 @@ class Owner:
 
     def _next_wake(self) -> int | None:
         at = self.ledger.next_wake()
-        return None if at is None else min(at, self.ledger.now + TICK_MS)
+        return None if at is None else min(at, self.ledger.now + self._tick_ms(at))
+
+    def _tick_ms(self, wakes_at: int | None) -> int:
+        """How old the last record may be while a clock runs."""
+        soon = wakes_at is not None and wakes_at - self.ledger.now < FINE_WITHIN_MS
+        return FINE_TICK_MS if soon else TICK_MS
 
     async def _turn(self) -> None:
         """One batch: decide, commit, tell."""
@@ -287,8 +300,10 @@ class Owner:
                 batch.take(item)
             batch.finish()
             self._note_faults(batch.faults)
-            proof = batch.views and began - max(self.proved_at, self._floor.lease_proof()) > PROOF_S
-            if not batch.empty or proof or now - self.ledger.now >= TICK_MS or self._to_rewrite(batch.writes):
+            proved_at = max(self.proved_at, self._floor.lease_proof(self.proved_at))
+            proof = self._unplaced or (batch.views and began - proved_at > PROOF_S)
+            tick = now - self.ledger.now >= self._tick_ms(self.ledger.next_wake())
+            if not batch.empty or proof or tick or self._to_rewrite(batch.writes):
                 await self._commit(batch, began)
         except BaseException:
             for item in taken:

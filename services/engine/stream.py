@@ -169,10 +169,10 @@ class Stream:
             found.append(Message(int(headers["Nats-Sequence"]), headers, message.data))
         return found
 
-    async def subjects(self, pattern: str) -> list[str]:
-        """The subjects that have messages.  Raises StreamAway."""
-        info = await self.info({"subjects_filter": pattern})
-        return sorted((info["state"].get("subjects") or {}).keys())
+    async def subjects(self, pattern: str) -> tuple[list[str], int]:
+        """The subjects that have messages, and the stream's last sequence.  Raises StreamAway."""
+        state = (await self.info({"subjects_filter": pattern}))["state"]
+        return sorted((state.get("subjects") or {}).keys()), int(state.get("last_seq", 0))
 
     async def info(self, question: dict[str, Any] | None = None) -> dict[str, Any]:
         """The stream's configuration and state.  Raises StreamAway, also when there is none."""

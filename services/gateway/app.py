@@ -7,6 +7,7 @@ from starlette.routing import WebSocketRoute
 
 from servicekit import logs, web
 from servicekit.door import Door
+from servicekit.ending import in_order
 from servicekit.health import HttpServer
 from servicekit.sockets import Socket, uvicorn_options
 from servicekit.tokens import Tokens
@@ -59,14 +60,13 @@ class Gateway:
 
     async def stop(self) -> None:
         """Sockets are told to come back (1012), seats are detached, then the connections go."""
-        if self._http is not None:
-            await self._http.stop(1.0)
-        if self._door is not None:
-            await self._door.empty(1.0)
-        if self._parts is not None:
-            await self._parts.presence.stop()
-        if self.upstream is not None:
-            await self.upstream.stop()
+        http, door, parts, up = self._http, self._door, self._parts, self.upstream
+        await in_order(
+            ("players' port", lambda: http.stop(1.0)) if http is not None else None,
+            ("sockets", lambda: door.empty(1.0)) if door is not None else None,
+            ("presence", parts.presence.stop) if parts is not None else None,
+            ("upstream", up.stop) if up is not None else None,
+        )
 
     async def ready(self) -> str | None:
         if self._readiness is None or self._http is None:

@@ -9,6 +9,7 @@ import nats.errors
 
 from generated.snatch.rooms.v1 import rooms_pb2_grpc
 from servicekit import bus, logs, rpc
+from servicekit.ending import in_order
 from servicekit.engines import Engines
 from servicekit.tokens import Tokens
 from services.rooms.changes import Changes
@@ -80,20 +81,16 @@ class Rooms:
         self._log.info("rooms serves", host=settings.rooms_host, port=self.port)
 
     async def stop(self) -> None:
-        if self._server is not None:
-            await self._server.stop(_STOP_GRACE)
-        if self.reconciler is not None:
-            await self.reconciler.stop()
-        if self._clock is not None:
-            await self._clock.stop()
-        if self._news is not None:
-            await self._news.stop(self._nc)
-        if self._engines is not None:
-            await self._engines.stop()
-        if self._nc is not None:
-            await self._nc.close()
-        if self._store is not None:
-            await self._store.close()
+        server, clock, news, nc = self._server, self._clock, self._news, self._nc
+        await in_order(
+            ("gRPC", lambda: server.stop(_STOP_GRACE)) if server is not None else None,
+            ("reconciler", self.reconciler.stop) if self.reconciler is not None else None,
+            ("clock", clock.stop) if clock is not None else None,
+            ("news", lambda: news.stop(nc)) if news is not None else None,
+            ("engines", self._engines.stop) if self._engines is not None else None,
+            ("NATS", nc.close) if nc is not None else None,
+            ("Redis", self._store.close) if self._store is not None else None,
+        )
 
     async def ready(self) -> str | None:
         if self._nc is None or not self._nc.is_connected:

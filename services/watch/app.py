@@ -14,6 +14,7 @@ from starlette.websockets import WebSocket
 
 from servicekit import logs, web
 from servicekit.door import Door
+from servicekit.ending import in_order
 from servicekit.health import HttpServer
 from servicekit.limits import AddressLimit
 from servicekit.sockets import Socket, uvicorn_options
@@ -59,12 +60,12 @@ class Watch:
 
     async def stop(self) -> None:
         """TVs are told to come back (1012)."""
-        if self._http is not None:
-            await self._http.stop(1.0)
-        if self._door is not None:
-            await self._door.empty(1.0)
-        if self.upstream is not None:
-            await self.upstream.stop()
+        http, door, up = self._http, self._door, self.upstream
+        await in_order(
+            ("TVs' port", lambda: http.stop(1.0)) if http is not None else None,
+            ("sockets", lambda: door.empty(1.0)) if door is not None else None,
+            ("upstream", up.stop) if up is not None else None,
+        )
 
     async def ready(self) -> str | None:
         if self.upstream is None or self._http is None:
