@@ -1,0 +1,110 @@
+"""Case 13: a tab in the background for two minutes, its timers throttled as browsers do.
+
+Everybody else's clocks run so many times as fast as usual: the server's pings, the grace,
+how often presence is told, when a silent socket is forgotten.  So a few seconds hold as
+many of their periods as two minutes do; the page's own clock is set two minutes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Page, expect
+
+from games.snatch_solitaire.messages import ToMiddle
+from servicekit import sockets
+from services.engine import table as engine_table
+from services.engine.app import Engine
+from services.gateway import app as gateway
+from services.gateway import presence
+from simulate.phone import Phone
+from tests.browser.decks import ChosenDeals, deck, hurried_games
+from tests.browser.pages import Pages, Rare
+from tests.browser.phone_page import PATIENCE
+from tests.e2e.inprocess import stack_in_process
+from tests.e2e.party import must, party, until, within
+from wire import client_in
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(120)]
+
+FASTER = 24
+MINUTES = 2
+
+_HIDE = """hidden => {
+    Object.defineProperty(document, 'hidden', { configurable: true, get: () => hidden })
+    Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => hidden ? 'hidden' : 'visible' })
+    document.dispatchEvent(new Event('visibilitychange'))
+}"""
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def quick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Rare]:
+    """A stack that deals given decks, with all of its patience divided by FASTER."""
+
+    def options(max_sockets: int) -> dict[str, Any]:
+        usual = sockets.uvicorn_options(max_sockets)
+        return {**usual, **{f"ws_ping_{what}": usual[f"ws_ping_{what}"] / FASTER for what in ("interval", "timeout")}}
+
+    monkeypatch.setattr(gateway, "uvicorn_options", options)
+    monkeypatch.setattr(presence, "EVERY", presence.EVERY / FASTER)
+    monkeypatch.setattr(presence, "TICK", presence.TICK / FASTER)
+    monkeypatch.setattr(engine_table, "GRACE_MS", engine_table.GRACE_MS // FASTER)
+    rooms = {"socket_stale": 50.0 / FASTER, "host_grace": 15.0 / FASTER}
+    deals, games = ChosenDeals(), hurried_games(1)
+    async with stack_in_process(
+        tmp_path, rooms_settings=rooms, engine=lambda settings: Engine(settings, games, deals)
+    ) as stack:
+        yield Rare(stack.url, stack.watch_url, deals)
+
+
+async def in_the_background(page: Page) -> None:
+    """Two minutes of it: hidden, and its timers rung once a minute, as browsers do at their strictest."""
+    await page.evaluate(_HIDE, True)
+    await page.clock.pause_at(await page.evaluate("Date.now() + 1000"))
+    for _ in range(MINUTES):
+        await asyncio.sleep(60 / FASTER)  # the others' minute
+        await page.clock.fast_forward(60_000)
+
+
+async def test_a_tab_two_minutes_in_the_background_keeps_its_seat_is_never_said_to_have_left_and_is_right_at_once(
+    quick: Rare, pages: Pages
+) -> None:
+    async with party(quick) as people:
+        ann = await people.host("Ann")
+        bo = await pages.phone(quick)
+        await bo.page.clock.install()
+        await bo.join(people.room, "Bo")
+        await until(ann, lambda p: len(p.lobby.players) == 2 and p.lobby.players[-1].present)
+        await people.start(ann)
+        await bo.at("waiting-host")
+        quick.deals.give(people.room, deck(work="As 2s 3s 4s"), deck(stock="2c"))
+        await must(ann, client_in.Deal())
+        await people.live()
+        await bo.live()
+        given_up = asyncio.create_task(ann.until(seems_away))
+        hidden = asyncio.create_task(in_the_background(bo.page))
+        for work, card in enumerate(("As", "2s", "3s", "4s")):
+            await must(ann, ToMiddle(card, "work", work))
+        await within(hidden)
+        assert not given_up.done(), "somebody in the background was said to be away"
+        given_up.cancel()
+        await bo.page.evaluate(_HIDE, False)
+        await bo.page.clock.resume()
+        await expect(bo("pile-1")).to_have_attribute("data-top", "4s", timeout=PATIENCE)
+        await bo.turn()
+        assert (await bo.table()).turned == "2c"
+        assert not seems_away(ann)
+
+
+def seems_away(phone: Phone) -> bool:
+    """On Ann's screen, or in her lobby: Bo has no device, or has left."""
+    table, lobby = phone.screen.table, phone.lobby
+    assert table is not None
+    assert lobby is not None
+    bo = next(m for m in table.members if m.name == "Bo")
+    return not bo.present or bo.left or not all(p.present for p in lobby.players if p.name == "Bo")
