@@ -34,7 +34,6 @@ from services.engine.table import AnyGame
 from wire import subjects
 from wire.places import CODE_ALPHABET, partition_of
 
-
 NAME_TAKEN = "another process has this engine's name"
 
 

@@ -80,10 +80,6 @@ class Node:
         """This node's monotonic clock in seconds: what `loop.time()` says inside."""
         return self._base + (self.loop.now - self._since) * self.drift
 
-    def true(self, clock: float) -> float:
-        """The true time at which this node's clock says so."""
-        return self._since + (clock - self._base) / self.drift
-
     def spawn(self, coro: Coroutine[Any, Any, T], name: str = "") -> asyncio.Task[T]:
         """Run a coroutine in this node."""
         task: asyncio.Task[T] = self.context.run(lambda: asyncio.Task(coro, loop=self.loop, name=name or self.name))
@@ -100,7 +96,9 @@ class Node:
     def at(self, when: float, callback: Callable[..., Any], *args: Any) -> Handle:
         """Run a callback in this node at a true time; later, if it is stalled then."""
         handle = Handle(callback, args, self.context, self)
-        self.loop.push(when, handle)
+        loop = self.loop
+        loop.pushed += 1
+        heapq.heappush(loop.heap, (when if when > loop.now else loop.now, loop.pushed, handle))
         return handle
 
     def after(self, delay: float, callback: Callable[..., Any], *args: Any) -> Handle:
@@ -176,8 +174,9 @@ class SimLoop(asyncio.BaseEventLoop):
         self.ready: deque[Handle] = deque()
         self.errors: list[str] = []
         self.nodes: list[Node] = []
-        self._heap: list[tuple[float, int, Handle]] = []
-        self._pushed = 0
+        self.heap: list[tuple[float, int, Handle]] = []
+        """(true time, order of scheduling, handle) of what is to come."""
+        self.pushed = 0
         self._crc = 0
         self._over = False
         self._observers: list[Callable[[], None]] = []
@@ -222,7 +221,7 @@ class SimLoop(asyncio.BaseEventLoop):
             self.running = self.root
 
     def _run(self, until: float) -> None:
-        ready, heap, pop = self.ready, self._heap, heapq.heappop
+        ready, heap, pop = self.ready, self.heap, heapq.heappop
         observers = self._observers
         steps = 0
         try:
@@ -255,18 +254,13 @@ class SimLoop(asyncio.BaseEventLoop):
         finally:
             self.steps += steps
 
-    def push(self, when: float, handle: Handle) -> None:
-        """Make a handle ready at a true time."""
-        self._pushed += 1
-        heapq.heappush(self._heap, (when if when > self.now else self.now, self._pushed, handle))
-
     def close(self) -> None:
         """The world ends: all coroutines are closed where they stand, and nothing they do then counts."""
         if self._over:
             return
         self._over = True
         self.ready.clear()
-        self._heap.clear()
+        self.heap.clear()
         asyncio._set_running_loop(self)
         try:
             for task in self._tasks:
@@ -277,7 +271,7 @@ class SimLoop(asyncio.BaseEventLoop):
         finally:
             asyncio._set_running_loop(None)
         self.ready.clear()
-        self._heap.clear()
+        self.heap.clear()
 
     def _failed(self, handle: Handle, error: Exception) -> None:
         self.errors.append(f"{handle.node.name}: {handle.callback!r}: {error!r}")
@@ -289,7 +283,8 @@ class SimLoop(asyncio.BaseEventLoop):
     # ---- asyncio's ----
 
     def time(self) -> float:
-        return self.running.clock()
+        node = self.running
+        return node._base + (self.now - node._since) * node.drift
 
     def call_soon(self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None) -> Handle:
         if context is None:
@@ -306,22 +301,20 @@ class SimLoop(asyncio.BaseEventLoop):
     ) -> Handle:
         node = self.running
         handle = Handle(callback, args, context or node.context, node)
-        self.push(self.now + delay / node.drift, handle)
+        when = self.now + delay / node.drift
+        self.pushed += 1
+        heapq.heappush(self.heap, (when if when > self.now else self.now, self.pushed, handle))
         return handle
 
     def call_at(
         self, when: float, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> Handle:
-        node = self.running
-        handle = Handle(callback, args, context or node.context, node)
-        self.push(node.true(when), handle)
-        return handle
-
-    def create_future(self) -> asyncio.Future[Any]:
-        return asyncio.Future(loop=self)
+        return self.call_later(when - self.running.clock(), callback, *args, context=context)
 
     def create_task(self, coro: Any, *, name: object = None, context: Context | None = None) -> asyncio.Task[Any]:
-        task: asyncio.Task[Any] = asyncio.Task(coro, loop=self, name=None if name is None else str(name), context=context)
+        task: asyncio.Task[Any] = asyncio.Task(
+            coro, loop=self, name=None if name is None else str(name), context=context
+        )
         self._tasks.append(task)
         return task
 
