@@ -220,6 +220,8 @@ class _Socket(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._ws.receive_data(data)
         self._write()
+        if self._ws.state is State.CLOSING:  # the goodbye was among it: nothing may be said any more
+            self.opened = False
         for event in self._ws.events_received():
             if isinstance(event, Response):
                 if self._ws.state is State.OPEN:
