@@ -4,6 +4,8 @@ export interface Store {
   getItem(key: string): string | null
   setItem(key: string, value: string): void
   removeItem(key: string): void
+  /** Gone with the page. */
+  readonly fleeting?: true
 }
 
 export interface Ticket {
@@ -18,6 +20,11 @@ export class Keep {
     private readonly local: Store,
     private readonly tabs: Store,
   ) {}
+
+  /** It outlives the page. */
+  get lasts(): boolean {
+    return !this.local.fleeting && !this.tabs.fleeting
+  }
 
   ticket(code: string): Ticket | null {
     const text = this.local.getItem(ROOM(code))
@@ -57,6 +64,13 @@ export class Keep {
     if (code) this.tabs.setItem('snatch.here', code)
     else this.tabs.removeItem('snatch.here')
   }
+  /** Why this tab was last loaded anew by itself. */
+  renewedFor(): string | null {
+    return this.tabs.getItem('snatch.renewed')
+  }
+  setRenewedFor(why: string): void {
+    this.tabs.setItem('snatch.renewed', why)
+  }
 }
 
 /** Storage that a private window or a setting may forbid: then it holds for this page alone. */
@@ -71,6 +85,7 @@ export function storeOr(pick: () => Store): Store {
       getItem: (key) => map.get(key) ?? null,
       setItem: (key, value) => void map.set(key, value),
       removeItem: (key) => void map.delete(key),
+      fleeting: true,
     }
   }
 }

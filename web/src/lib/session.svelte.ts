@@ -9,6 +9,7 @@ import { showAhead, type Flight } from '../games/snatch_solitaire/ahead'
 import { en } from '../messages/en'
 import { createRoom, errorOf, joinRoom, tidyCode, type Entry } from './api'
 import { Asked } from './asked'
+import { Freshness } from './freshness'
 import { Link } from './link'
 import type { Toast } from './news.svelte'
 import { Outbox, type Pending } from './outbox'
@@ -62,13 +63,12 @@ export class Session extends Screen {
   /** A snapshot has come on this socket: moves may be sent. */
   #live = false
   #leaving: (() => void) | null = null
-  /** The servers' build when this page first met them. */
-  #build: string | null = null
-  #outdated = false
+  #freshness: Freshness
 
   constructor(ports: SessionPorts = pagePorts()) {
     super(ports.now)
     this.#ports = ports
+    this.#freshness = new Freshness(ports)
   }
 
   /** Shows a message for a few seconds. */
@@ -249,8 +249,7 @@ export class Session extends Screen {
     switch (message.t) {
       case 'welcome':
         if (message.player) this.player = message.player
-        this.#build ??= message.build
-        this.#outdated = message.build !== this.#build
+        this.#freshness.met(message.build)
         this.#renew()
         if (this.status !== 'waiting') this.status = 'open'
         return
@@ -297,6 +296,7 @@ export class Session extends Screen {
     this.#live = true
     again.forEach((p) => this.#send(p))
     if (this.#leaving && !again.some((p) => p.m.t === 'leave')) this.#leaving()
+    this.#renew()
     this.#show()
   }
 
@@ -322,19 +322,15 @@ export class Session extends Screen {
     this.#renew()
   }
 
-  /** A page that is older than the servers loads itself anew, but never in a hand. */
   #renew(): void {
-    const phase = this.table?.phase
-    if (this.#outdated && phase !== 'live' && phase !== 'countdown' && phase !== 'dealing') {
-      this.#outdated = false
-      this.#ports.reload()
-    }
+    this.#freshness.renew(this.table?.phase, this.#outbox.pending.length)
   }
 
   #settled(id: number, no: No | null): void {
     const move = this.#outbox.settle(id)
     if (move?.m.t === 'leave') this.#leaving?.()
     if (no && this.table) this.#refused(move, no)
+    this.#renew()
   }
 
   /** Only a race lost, a card with no pile, and a host's button say something; the rest come home quietly. */
@@ -366,7 +362,9 @@ export class Session extends Screen {
     } else if (error.code === 'full') {
       this.news.toast(errorOf(error.code).message, 'error')
     } else if (error.code === 'bad_version') {
-      this.#home(en.errors.bad_version)
+      // Its close comes next, and would lead home.
+      if (this.#freshness.unspoken()) this.#link?.stop()
+      else this.#home(en.errors.bad_version)
     }
   }
 

@@ -314,20 +314,6 @@ test('who comes back to a room that filled up meanwhile is told so, and waits', 
   expect(twin.session.status).toBe('open')
 })
 
-test('a page older than the servers loads itself anew, but only once the hand is over', () => {
-  twin.begin()
-  twin.connect()
-  twin.socket.die()
-  vi.advanceTimersByTime(300)
-  twin.open('newer')
-  twin.socket.say(snapshot(20))
-  expect(twin.reloads).toBe(0)
-  twin.table([{ t: 'scores', over: false }])
-  expect(twin.reloads).toBe(1)
-  twin.table([{ t: 'dealing', hand: 2 }])
-  expect(twin.reloads).toBe(1)
-})
-
 describe('the ends of a session', () => {
   beforeEach(() => {
     twin.begin()

@@ -1,7 +1,9 @@
 /** The TV: what a table shows to a room full of people. It only listens. */
 import { en } from '../messages/en'
 import { tidyCode } from './api'
+import { Freshness, type FreshnessPorts } from './freshness'
 import { browserPorts, Link, type LinkPorts } from './link'
+import { pageFreshness } from './ports'
 import { Screen } from './screen.svelte'
 import { VERSION } from './wire'
 import type { AnyEvent, Message, TableEvent } from './wire'
@@ -9,7 +11,7 @@ import type { AnyEvent, Message, TableEvent } from './wire'
 /** `ask`: no code yet, or `why` says what was wrong with it. `lobby`: nothing is played (yet). */
 export type TvStatus = 'ask' | 'connecting' | 'lobby' | 'table' | 'reconnecting' | 'waiting'
 
-export interface TvPorts extends LinkPorts {
+export interface TvPorts extends LinkPorts, FreshnessPorts {
   url: string
   address(room: string | null): void
 }
@@ -17,6 +19,7 @@ export interface TvPorts extends LinkPorts {
 function pagePorts(): TvPorts {
   return {
     ...browserPorts,
+    ...pageFreshness(),
     url: `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/tv`,
     address: (room) => history.replaceState(null, '', location.pathname + (room ? `?code=${room}` : '')),
   }
@@ -28,10 +31,12 @@ export class TvSession extends Screen {
 
   #ports: TvPorts
   #link: Link | null = null
+  #freshness: Freshness
 
   constructor(ports: TvPorts = pagePorts()) {
     super(ports.now)
     this.#ports = ports
+    this.#freshness = new Freshness(ports)
   }
 
   /** Watches a room by its code, as typed. */
@@ -83,6 +88,10 @@ export class TvSession extends Screen {
 
   #hear(message: Message): void {
     switch (message.t) {
+      case 'welcome':
+        this.#freshness.met(message.build)
+        this.#renew()
+        return
       case 'lobby':
         this.lobby = message
         if (!this.table && message.table == null) this.status = 'lobby'
@@ -95,6 +104,7 @@ export class TvSession extends Screen {
         this.takeSnapshot(message)
         this.view = this.confirmed
         this.status = 'table'
+        this.#renew()
         return
       case 'table':
         this.seq = message.seq
@@ -109,14 +119,23 @@ export class TvSession extends Screen {
         return
       case 'error':
         if (message.code === 'no_room') this.#ask(en.errors.no_room)
-        else if (message.code === 'bad_version') this.#ask(en.errors.bad_version)
+        else if (message.code === 'bad_version') {
+          if (this.#freshness.unspoken()) this.#link?.stop()
+          else this.#ask(en.errors.bad_version)
+        }
         return
     }
   }
 
   protected override tableChanged(event: TableEvent): void {
-    if (event.t !== 'closed') return
-    this.dropTable()
-    this.status = 'lobby'
+    if (event.t === 'closed') {
+      this.dropTable()
+      this.status = 'lobby'
+    }
+    this.#renew()
+  }
+
+  #renew(): void {
+    this.#freshness.renew(this.table?.phase, 0)
   }
 }

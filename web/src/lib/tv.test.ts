@@ -1,15 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { hand, RIVAL, snapshot, TwinSocket } from '../testing/twin'
+import { hand, memory, RIVAL, snapshot, TwinSocket } from '../testing/twin'
+import { Keep } from './keep'
 import { TvSession } from './tv.svelte'
 
 const sockets: TwinSocket[] = []
 let tv: TvSession
 let address: string | null
+let reloads: number
 
 beforeEach(() => {
   vi.useFakeTimers()
   sockets.length = 0
   address = null
+  reloads = 0
   tv = new TvSession({
     open: () => {
       const socket = new TwinSocket()
@@ -21,6 +24,9 @@ beforeEach(() => {
     hidden: () => false,
     url: 'ws://twin/tv',
     address: (room) => (address = room),
+    keep: new Keep(memory(), memory()),
+    build: () => 'old',
+    reload: () => (reloads += 1),
   })
 })
 afterEach(() => {
@@ -42,6 +48,36 @@ const table = () => {
 }
 
 describe('a TV', () => {
+  test('older than the servers loads itself anew between hands', () => {
+    watch()
+    socket().say({ t: 'welcome', v: 1, build: 'new' })
+    expect(reloads).toBe(1)
+  })
+
+  test('does not do so while a hand is shown', () => {
+    watch()
+    socket().say({ t: 'welcome', v: 1, build: 'old' })
+    socket().say(table())
+    socket().die()
+    vi.advanceTimersByTime(300)
+    socket().onopen?.({})
+    socket().say({ t: 'welcome', v: 1, build: 'new' })
+    socket().say(table())
+    expect(reloads).toBe(0)
+    socket().say({ t: 'table', n: 1, seq: 6, steps: [{ ev: [{ t: 'scores', over: false }] }] })
+    expect(reloads).toBe(1)
+  })
+
+  test('whose version is not spoken loads itself anew once, then says so', () => {
+    watch()
+    socket().say({ t: 'error', code: 'bad_version' })
+    socket().onclose?.({ code: 4004 })
+    expect([reloads, tv.why, address]).toEqual([1, null, 'BCDFG'])
+    watch()
+    socket().say({ t: 'error', code: 'bad_version' })
+    expect([reloads, tv.why]).toEqual([1, 'This page is out of date. Load it again.'])
+  })
+
   test('takes a code as typed and puts it into the address (case 8)', () => {
     watch()
     expect(socket().sent[0]).toEqual({ t: 'watch', v: 1, room: 'BCDFG' })

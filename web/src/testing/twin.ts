@@ -79,6 +79,8 @@ export class Twin {
   readonly session: Session
   n = 0
   reloads = 0
+  /** The servers' build when the page was loaded. */
+  build: string | null = null
   hidden = false
   seq = 10
 
@@ -97,6 +99,7 @@ export class Twin {
       keep: this.keep,
       url: 'ws://twin/ws',
       address: () => undefined,
+      build: () => this.build,
       reload: () => (this.reloads += 1),
     }
     this.session = new Session(ports)
