@@ -22,6 +22,15 @@ class BadGreeting(Exception):
         self.text = text
 
 
+class _Version(msgspec.Struct):
+    """All that is read of a first message of another version."""
+
+    v: int | None = None
+
+
+_version = msgspec.json.Decoder(_Version)
+
+
 async def greeting(socket: Socket, decoder: msgspec.json.Decoder[Any], kind: type[G], within: float) -> G | None:
     """The socket's first message; None when it is gone.  `within` seconds.  Raises BadGreeting."""
     tag = kind.__struct_config__.tag
@@ -33,11 +42,13 @@ async def greeting(socket: Socket, decoder: msgspec.json.Decoder[Any], kind: typ
     if data is None:
         return None
     try:
+        # Before the rest of it, which another version may well say otherwise.
+        version = _version.decode(data).v
+        if version not in (None, client_in.VERSION):
+            raise BadGreeting("bad_version", f"version {client_in.VERSION} is spoken here, not {version}")
         message = decoder.decode(data)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise BadGreeting("bad_message", str(error)[:200]) from None
     if not isinstance(message, kind):
         raise BadGreeting("bad_message", f"the first message is {tag}")
-    if message.v != client_in.VERSION:
-        raise BadGreeting("bad_version", f"version {client_in.VERSION} is spoken here")
     return message

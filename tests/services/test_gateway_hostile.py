@@ -111,6 +111,14 @@ async def test_another_version_is_refused(new_nats: New) -> None:
         await phone.hello("token", v=2)
         assert await phone.closed() == 4004
         assert phone.seen[-1]["code"] == "bad_version"
+        assert phone.seen[-1]["text"] == "version 1 is spoken here, not 2"
+
+
+async def test_a_hello_of_another_version_may_look_otherwise_and_is_told_why(new_nats: New) -> None:
+    async with stage(new_nats) as s, s.phone() as phone:
+        await phone.send({"t": "greet", "v": 3, "who": {"name": "Ann"}})
+        assert await phone.closed() == 4004
+        assert phone.seen[-1]["code"] == "bad_version"
 
 
 async def test_a_megabyte_is_cut_off_with_1009_and_others_go_on(new_nats: New) -> None:
