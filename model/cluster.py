@@ -248,12 +248,12 @@ class Cluster:
             if message.stream != subjects.LOG_STREAM:
                 return
             left -= 1
-            if left >= 0:
+            if left != -1:
                 return
             self.loop.root.soon(self.nats.committed.remove, heard)
             boot = message.headers.get(SLOT_ID, "").rpartition(":")[2]
             writer = next((e for e in self.ever if e.boot == boot and e.alive), None)
-            if left == -1 and writer is not None:
+            if writer is not None:
                 self.loop.root.after(moment, strike, writer)
 
         self.nats.committed.append(heard)

@@ -289,8 +289,10 @@ class Player:
         self.node.soon(tab.connect)
 
     def think(self) -> None:
-        """Make a move, if there is something to move."""
+        """Make a move, if there is something to move; on an older tab, if that is open still."""
         tab, dice = self.tab, self.loop.dice
+        if len(self.tabs) > 1 and dice.random() < 0.5:
+            tab = next((t for t in self.tabs if t.live), tab)
         if tab.over or len(tab.pending) >= MOST_PENDING or tab.phase != "live":
             return
         chance = dice.random()

@@ -114,6 +114,9 @@ def unfenced_checkpoint(stack: contextlib.ExitStack) -> None:
                 with contextlib.suppress(StreamAway):
                     last = await log.last(self.number)
                     id = f"{self.number}:{partition.epoch}:c{self.ledger._records}:{partition.nonce}"
+                    if last.id == id:
+                        done = last.sequence
+                        break
                     body = r.encode(record)
                     done = await log._stream.append(subjects.log(self.number), body, last.sequence, id)
                     if done is not None:
@@ -140,8 +143,8 @@ def read_before_fence(stack: contextlib.ExitStack) -> None:
         return won
 
     def blind(original: Original) -> Any:
-        async def read(self: Log, partition: int, fence: int) -> AsyncIterator[tuple[int, r.Record]]:
-            async for sequence, record in original(self, partition, fence):
+        async def read(self: Log, partition: int, fence: int, *rest: Any) -> AsyncIterator[tuple[int, r.Record]]:
+            async for sequence, record in original(self, partition, fence, *rest):
                 if sequence <= before.get(partition, 0) or sequence == fence:
                     yield sequence, record
 
@@ -320,9 +323,12 @@ def old_tabs_play(stack: contextlib.ExitStack) -> None:
         def command(self: Batch, item: CommandItem) -> None:
             table = self.ledger.table(item.command.room)
             member = table.member(item.command.seat) if table is not None else None
-            if member is not None and item.command.kind == pb.COMMAND_KIND_MOVE:
-                item.command.session = member.session
+            if member is None or item.command.kind != pb.COMMAND_KIND_MOVE:
+                original(self, item)
+                return
+            newest, member.session = member.session, item.command.session
             original(self, item)
+            member.session = newest
 
         return command
 
@@ -344,7 +350,7 @@ def late_close_detaches(stack: contextlib.ExitStack) -> None:
 
 
 def gaps_taken(stack: contextlib.ExitStack) -> None:
-    """A move is decided, whatever came before it or didn't."""
+    """A gateway sends each move to whoever is the owner now, and an engine decides it whatever came before."""
 
     def any_id(original: Original) -> Any:
         def move(self: Batch, item: CommandItem, table: Any, member: Any) -> None:
@@ -354,17 +360,32 @@ def gaps_taken(stack: contextlib.ExitStack) -> None:
 
         return move
 
+    def at_once(original: Original) -> Any:
+        def send(self: EngineCommands, talker: Any, command: pb.Command) -> None:
+            owner = self._placement.known(talker.partition)
+            if owner is not None:
+                talker.stalled = False
+                self._put(talker, owner.addr, command)
+            else:
+                original(self, talker, command)
+
+        return send
+
     _put(stack, Batch, "_move", any_id)
+    _put(stack, EngineCommands, "send", at_once)
 
 
 def never_sent_again(stack: contextlib.ExitStack) -> None:
     """What was on its way when an engine died is forgotten by the gateway."""
 
-    def forget(self: EngineCommands, *_: Any) -> None:
-        return None
+    def forget(original: Original) -> Any:
+        def stall(self: EngineCommands, talker: Any) -> None:
+            if not talker.sent_to:
+                original(self, talker)
 
-    _put(stack, EngineCommands, "on_broken", lambda _: forget)
-    _put(stack, EngineCommands, "_sweep", lambda _: forget)
+        return stall
+
+    _put(stack, EngineCommands, "stall", forget)
 
 
 def append_without_fence(stack: contextlib.ExitStack) -> None:

@@ -51,6 +51,8 @@ KINDS = {
     "engine killed": 6,
     "engine stalled": 8,
     "engine told to end": 4,
+    "writer killed at its record": 5,
+    "writer stopped at its record": 4,
     "engine doubled": 1,
     "engine joins": 3,
     "engine cut off NATS": 4,

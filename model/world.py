@@ -177,7 +177,10 @@ class World:
         names = player_names(room, players)
         members = [pb.OpenMember(player=n, name=n, colour=i) for i, n in enumerate(names)]
         request = pb.OpenRequest(room=room, table=table, game=LADDER, host=names[0], members=members)
-        gateway = self.gateways[0]
+        gateway = self.gateway()
+        if gateway is None:
+            self.loop.root.after(0.1, self.open, room, table, players)
+            return
         gateway.open_table(request, lambda: self.people(room, table, players))
 
     def _think_later(self, player: Player) -> None:
@@ -226,6 +229,26 @@ class World:
         engine = self._engine(fault)
         if engine is not None:
             engine.node.stall(fault.size)
+
+    def _writer_killed_at_its_record(self, fault: Fault) -> None:
+        def strike(engine: EngineNode) -> None:
+            self.observer.tell(f"{engine.node.name} is killed")
+            engine.node.kill()
+            self._back(engine.name, fault.size)
+
+        self.cluster.ambush(fault.who % 4, self._moment(fault), strike)
+
+    def _writer_stopped_at_its_record(self, fault: Fault) -> None:
+        def strike(engine: EngineNode) -> None:
+            self.observer.tell(f"{engine.node.name} is stopped")
+            engine.node.stall(fault.size)
+
+        self.cluster.ambush(fault.who % 4, self._moment(fault), strike)
+
+    @staticmethod
+    def _moment(fault: Fault) -> float:
+        """Seconds from a record's commit to the blow: before the writer knows, as it tells, or a little later."""
+        return (0.0, 0.0004, 0.001, 0.003)[int(fault.more * 4)]
 
     def _engine_told_to_end(self, fault: Fault) -> None:
         engine = self._engine(fault)
