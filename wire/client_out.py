@@ -36,7 +36,7 @@ class Lobby(_Strict, tag_field="t", tag="lobby"):
     table: str | None = None
     """The id of the table being played, if any."""
     notice: str | None = None
-    """`host_left` when the last game ended by its host leaving."""
+    """Of the last game: `host_left` when it ended by its host leaving, `lost` when its table was found gone."""
 
 
 class Done(_Strict, tag_field="t", tag="done"):

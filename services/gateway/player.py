@@ -193,7 +193,10 @@ class Player:
         if gone(lobby):
             self._refuse("no_room", "the room is gone", NO_ROOM)
             return
-        if any(p.player == self._claims.player for p in lobby.players):
+        me = next((p for p in lobby.players if p.player == self._claims.player), None)
+        if me is not None:
+            if not me.present:
+                self._parts.presence.missed(self._id)
             self._place.sit(self._who(), lobby.table)
         elif not self._leaving:
             self._check()

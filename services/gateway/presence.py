@@ -14,21 +14,32 @@ EVERY = 20.0
 AGAIN = 2.0
 AT_ONCE = 64
 TICK = 1.0
+GONE_KEPT = 60.0
+"""Seconds that a `gone` is told again: rooms forgets silent sockets by then."""
+NOT_BEFORE = 1.0
+"""Seconds after being told before which a lobby that shows its player away is only late."""
 
 
 class _Here(msgspec.Struct):
     token: str
     refused: Callable[[str], None]
     due: float
+    told: float = 0.0
+
+
+class _Gone(msgspec.Struct):
+    socket: str
+    token: str
+    until: float
 
 
 class Presence:
-    """`here` and `gone` never wait.  A lost `gone` costs the lobby a minute: rooms forgets silent sockets."""
+    """`here` and `gone` never wait, and are told again while rooms is away."""
 
     def __init__(self, rooms: RoomsClient) -> None:
         self._rooms = rooms
         self._here: dict[str, _Here] = {}
-        self._gone: list[tuple[str, str]] = []
+        self._gone: list[_Gone] = []
         self._kick = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._log = logs.logger(__name__)
@@ -53,10 +64,17 @@ class Presence:
         self._here[socket] = _Here(token, refused, 0.0)
         self._kick.set()
 
+    def missed(self, socket: str) -> None:
+        """The lobby shows this socket's player away, as after a Redis that was empty: rooms is told again."""
+        known = self._here.get(socket)
+        if known is not None and known.told + NOT_BEFORE <= asyncio.get_running_loop().time() < known.due:
+            known.due = 0.0
+            self._kick.set()
+
     def gone(self, socket: str) -> None:
         known = self._here.pop(socket, None)
         if known is not None:
-            self._gone.append((known.token, socket))
+            self._gone.append(_Gone(socket, known.token, asyncio.get_running_loop().time() + GONE_KEPT))
             self._kick.set()
 
     async def _run(self) -> None:
@@ -78,7 +96,8 @@ class Presence:
         here = self._here.get(socket)
         if here is None:
             return
-        here.due = asyncio.get_running_loop().time() + EVERY
+        here.told = asyncio.get_running_loop().time()
+        here.due = here.told + EVERY
         try:
             await self._rooms.presence(here.token, socket, here=True)
         except LobbyRefusal as refusal:
@@ -87,12 +106,21 @@ class Presence:
             here.due = asyncio.get_running_loop().time() + AGAIN
 
     async def _tell_gone(self) -> None:
+        """Whoever rooms can't be told of is left for later, until nobody minds any more."""
+        now = asyncio.get_running_loop().time()
+        self._gone = [gone for gone in self._gone if gone.until > now]
         while self._gone:
-            batch, self._gone = self._gone[:AT_ONCE], self._gone[AT_ONCE:]
-            await asyncio.gather(*(self._tell_one_gone(token, socket) for token, socket in batch))
+            batch = self._gone[:AT_ONCE]
+            told = await asyncio.gather(*map(self._tell_one_gone, batch))
+            self._gone = [g for g, heard in zip(batch, told, strict=True) if not heard] + self._gone[len(batch) :]
+            if not all(told):  # nor will it hear of the others
+                return
 
-    async def _tell_one_gone(self, token: str, socket: str) -> None:
+    async def _tell_one_gone(self, gone: _Gone) -> bool:
         try:
-            await self._rooms.presence(token, socket, here=False)
-        except (LobbyRefusal, LobbyAway) as error:
+            await self._rooms.presence(gone.token, gone.socket, here=False)
+        except LobbyRefusal as error:
             self._log.debug("gone was not taken", why=str(error))
+        except LobbyAway:
+            return False
+        return True

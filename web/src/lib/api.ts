@@ -30,19 +30,25 @@ function requestId(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, '0')).join('')
 }
 
+/** The gateway answers within 3 s, if only that it can't. */
+const GIVE_UP_MS = 5000
+
 /** Posts, once again if nothing came back: the same request id makes one room of two tries. */
 async function post(fetch: Fetch, url: string, body: Record<string, string>): Promise<Entry> {
-  const init: RequestInit = {
+  const asked = JSON.stringify({ ...body, request_id: requestId() })
+  const init = (): RequestInit => ({
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ ...body, request_id: requestId() }),
-  }
+    body: asked,
+    // Missing in browsers of before 2022.
+    signal: AbortSignal.timeout?.(GIVE_UP_MS) ?? null,
+  })
   let answer: Response
   try {
-    answer = await fetch(url, init)
+    answer = await fetch(url, init())
   } catch {
     try {
-      answer = await fetch(url, init)
+      answer = await fetch(url, init())
     } catch {
       throw errorOf('offline')
     }

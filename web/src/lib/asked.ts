@@ -6,6 +6,7 @@ interface Waiting {
   failed(error: ActError): void
 }
 
+/** Longer than the gateway waits for rooms (7 s for a start, 3 s else): its own answer comes first if there is one. */
 const GIVE_UP_MS = 8000
 
 export class Asked {

@@ -1,0 +1,54 @@
+"""What a gateway tells rooms of its sockets, though rooms is away, or has forgotten them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from tests.servers import NatsServer
+from tests.services.stage import ROOM, stage
+from wire import client_out
+
+New = Callable[[], NatsServer]
+
+
+async def test_who_went_while_rooms_was_away_is_gone_when_it_is_back(new_nats: New) -> None:
+    async with stage(new_nats) as s:
+        s.at_table("p1")
+        async with s.seated("p1"):
+            await s.rooms.until(lambda: s.rooms.presence)
+            s.rooms.away = True
+        await s.engine.until(lambda: s.engine.detached)
+        s.rooms.away = False
+        await s.rooms.until(lambda: not s.rooms.presence[-1][2])
+        assert [(player, here) for player, _, here in s.rooms.presence] == [("p1", True), ("p1", False)]
+
+
+async def test_a_lobby_that_shows_somebody_away_who_is_here_is_told_again(new_nats: New) -> None:
+    """As one that was listed anew, when Redis had lost it: nobody waits for the next time in 20 s."""
+    async with stage(new_nats) as s:
+        s.at_table("p1")
+        async with s.seated("p1"):
+            await s.rooms.until(lambda: s.rooms.presence)
+            players = [client_out.LobbyPlayer("p1", "P1", 0, present=False)]
+            async with asyncio.timeout(15):
+                while len(s.rooms.presence) == 1:
+                    await s.rooms.change(ROOM, players=players)
+                    await asyncio.sleep(0.1)
+            first, again = s.rooms.presence[:2]
+            assert first == again
+            assert first[2]
+
+
+async def test_who_comes_to_a_room_while_no_worker_answers_sits_at_the_table_all_the_same(new_nats: New) -> None:
+    async with stage(new_nats) as s:
+        s.at_table("p1")
+        token = s.rooms.token(ROOM, "p1")
+        await s.rooms.stop()
+        async with s.phone() as phone:
+            await phone.hello(token)
+            await phone.until("snapshot")
+            await phone.move(1)
+            await phone.answered(1)
+            await s.rooms.start()
+            await phone.until("lobby")
