@@ -136,7 +136,7 @@ class Tellings:
             newest = room.session.get(getattr(request, "seat", -1), 0) if room is not None else 0
             if method == "View" and request.session >= newest:
                 self._violate(BELIEVED, f"View of {request.room}: session {request.session} is said to be taken over")
-        elif method != "Open":
+        elif method != "Open" and (method, refused.detail) != ("Attach", "undone"):
             self._violate(BELIEVED, f"{method}: {refused.code.name} {refused.detail}")
 
     def _reply(self, reply: pb.Reply) -> None:

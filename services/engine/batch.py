@@ -104,6 +104,7 @@ class Batch:
             if c.session:
                 presence.detach(sitting, c.seat, c.session)
             elif c.id:
+                self.ledger.undo(c.id)
                 presence.detach_attempt(sitting, c.id)
             self._reply(item, pb.REPLY_KIND_DETACHED)
         elif member is None or c.session != member.session:
@@ -174,6 +175,8 @@ class Batch:
         table = self._live(call, request.room, request.table)
         if table is None:
             return
+        if request.attempt in self.ledger.undone:
+            raise CallRefused("FAILED_PRECONDITION", "undone")
         newcomer = calls.newcomer(request, table)
         sitting = self._sitting(request.room, table)
         try:

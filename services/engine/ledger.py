@@ -20,6 +20,7 @@ SNAPSHOT_MS = 10_000
 SNAPSHOT_BYTES = 128 * 1024
 """Snapshots in one record stop at this size, the oldest having gone first."""
 CLOSED_KEPT = 256
+UNDONE_KEPT = 1024
 
 
 class Inconsistent(Exception):
@@ -61,6 +62,8 @@ class Ledger:
         self.rooms: dict[str, Room] = {}
         self.closed: dict[str, Closed] = {}
         """Of late, by room: an Open that comes late must not revive one."""
+        self.undone: dict[int, None] = {}
+        """Tries to attach that their callers gave up, of late: one that comes after that takes no seat."""
         self.now = 0
         self.last = 0
         """Sequence of the last committed record."""
@@ -153,6 +156,12 @@ class Ledger:
             self.closed[room] = Closed(s.table, s.members[s.host].player, why, last, entry.table.bot_levels())
             while len(self.closed) > CLOSED_KEPT:
                 del self.closed[next(iter(self.closed))]
+
+    def undo(self, attempt: int) -> None:
+        """Nobody waits for this try to attach any more, wherever it is by now."""
+        self.undone[attempt] = None
+        while len(self.undone) > UNDONE_KEPT:
+            del self.undone[next(iter(self.undone))]
 
     def next_wake(self) -> int | None:
         """The room time at which a table does something by itself."""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
+from generated.snatch.engine.v1 import engine_pb2 as pb
+from services.engine.items import CallRefused, CommandItem
 from services.engine.table import COUNTDOWN_MS, EXPIRY_MS, GRACE_MS
-from tests.services.engine_table import Phone, Play
+from tests.services.engine_table import ROOM, Phone, Play
 
 # ---- pause ----
 
@@ -348,3 +352,21 @@ def test_a_table_nobody_ever_came_to_goes_away_too() -> None:
     play = Play()
     play.wait(EXPIRY_MS + 10)
     assert play.phase == "closed"
+
+
+# ---- attaches that nobody waits for ----
+
+
+def test_an_attach_that_comes_after_its_caller_gave_it_up_takes_no_seat() -> None:
+    """A call and a stream come in any order: the word that undoes an attach may be here before it."""
+    play = Play().start()
+    ann, bo = play.phones
+    undo = pb.Command(room=ROOM, id=77, kind=pb.COMMAND_KIND_DETACH)
+    play.do(CommandItem(undo, bo))
+    assert bo.replies[-1].kind == pb.REPLY_KIND_DETACHED
+    with pytest.raises(CallRefused, match="undone"):
+        play.call(pb.AttachRequest(room=ROOM, player="p1", tab=9, name="Bo", attempt=77))
+    assert bo.move("peek") is None
+    again = play.call(pb.AttachRequest(room=ROOM, player="p1", tab=9, name="Bo", attempt=78))
+    assert again.session == bo.session + 1
+    assert ann.move("peek") is None
