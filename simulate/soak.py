@@ -95,7 +95,11 @@ class Soaked:
     tally: Tally = field(default_factory=Tally)
     times: list[float] = field(default_factory=list)
     samples: list[Sample] = field(default_factory=list)
+    came: list[int] = field(default_factory=list)
+    """Rooms so far, at each sample."""
     verdicts: list[Verdict] = field(default_factory=list)
+    load: float = 1.0
+    """How many times as many rooms came in the second half of the judged time as in the first."""
     ended_at: float = 0.0
     """Seconds until everything was back, from the last room's end; 0 when it never was."""
 
@@ -207,18 +211,31 @@ async def soak(wish: Wish, stack: Stack, running: Running, *, show: bool = False
         needed = bytes <= BESIDE + A_TABLE * tables
         found.check(BOUNDED, needed, f"{shown('log/bytes', bytes)} for {tables:.0f} tables")
     judged = range(sum(t <= wish.played for t in soaked.times))
+    soaked.load = load(soaked, wish)
     verdicts = (
-        judge(name, [soaked.times[i] for i in judged], [values[i] for i in judged], wish.warm_up)
+        judge(name, [soaked.times[i] for i in judged], [values[i] for i in judged], wish.warm_up, soaked.load)
         for name, values in soaked.series.items()
     )
     soaked.verdicts = [v for v in verdicts if v is not None]
     return soaked
 
 
+def load(soaked: Soaked, wish: Wish) -> float:
+    """How many times as many rooms came in the judged time's second half: a machine that others use is not steady."""
+
+    def came(by: float) -> int:
+        return next((n for t, n in zip(soaked.times, soaked.came, strict=True) if t >= by), soaked.tally.rooms)
+
+    middle = (wish.warm_up + wish.played) / 2
+    first, second = came(middle) - came(wish.warm_up), came(wish.played) - came(middle)
+    return second / first if first else 1.0
+
+
 async def _keep_sampling(sampler: Sampler, soaked: Soaked, every: float, began: float, show: bool) -> None:
     while True:
         at = time.monotonic()
         soaked.samples.append(await sampler.sample())
+        soaked.came.append(soaked.tally.rooms)
         soaked.times.append(round(at - began, 2))
         if show:
             newest = soaked.samples[-1]
@@ -309,6 +326,7 @@ def text(soaked: Soaked, wish: Wish) -> str:
             f"{'✓' if v.flat else '✗'} {v.series:<28}" + "".join(f"{shown(v.series, cell):>12}" for cell in cells)
         )
     judged = wish.played - wish.warm_up
+    lines.append(f"rooms came {soaked.load:.2f} times as often in the second half as in the first")
     lines.append(f"medians of the halves of {judged:.0f} s after {wish.warm_up:.0f} s of warm-up; rise by Theil–Sen")
     return "\n".join(lines)
 
@@ -322,6 +340,7 @@ def report(soaked: Soaked, wish: Wish) -> dict[str, Any]:
         "drops": soaked.tally.drops,
         "takeovers": soaked.tally.takeovers,
         "tvs": soaked.tally.tvs,
+        "load": round(soaked.load, 3),
         "ended_after": round(soaked.ended_at, 1),
         "series": {
             v.series: {k: round(x, 1) for k, x in asdict(v).items() if k != "series"} | {"flat": v.flat}

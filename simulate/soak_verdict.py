@@ -45,6 +45,8 @@ TOLERANCES = {
     "nats/connections": HANDLES,
 }
 """By series, or by what stands before its slash; all others are `COUNTS`."""
+AS_THE_LOAD = ("tables", "sockets", "seats", "heard", "queue", "redis/keys", "log", "nats/subscriptions")
+"""What is there for each room that is busy: it may rise as much as the number of rooms that came did."""
 NOT_JUDGED = ("rss",)
 """Told beside what is judged: pages that several processes share count in each."""
 
@@ -70,8 +72,10 @@ class Verdict:
         return self.rise <= self.allowed
 
 
-def judge(series: str, times: Sequence[float], values: Sequence[float], warm_up: float) -> Verdict | None:
-    """None when there is too little to judge.
+def judge(
+    series: str, times: Sequence[float], values: Sequence[float], warm_up: float, load: float = 1.0
+) -> Verdict | None:
+    """None when there is too little to judge.  `load`: how many times as many rooms came in the second half.
 
     The rise is the Theil–Sen slope (the median of the slopes between all pairs) times the
     judged time, or what the halves' medians say of it if that is less: a leak shows in both.
@@ -84,7 +88,8 @@ def judge(series: str, times: Sequence[float], values: Sequence[float], warm_up:
     step = -(-len(judged) // AT_MOST)
     span = judged[-1][0] - judged[0][0]
     rise = min(theil_sen(judged[::step]) * span, 2 * (late - early))
-    return Verdict(series, early, late, max(0.0, rise), tolerance(series).at(early), max(v for _, v in judged))
+    more = early * max(0.0, load - 1) if series.startswith(AS_THE_LOAD) else 0.0
+    return Verdict(series, early, late, max(0.0, rise), tolerance(series).at(early) + more, max(v for _, v in judged))
 
 
 def theil_sen(points: Sequence[tuple[float, float]]) -> float:

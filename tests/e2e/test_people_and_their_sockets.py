@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from simulate.phone import Phone
 from tests.e2e.inprocess import Stack
 from tests.e2e.party import Party, must, until, within
-from wire import client_in
+from tests.services.slow_phone import SlowPhone
+from wire import client_in, client_out
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -85,3 +88,46 @@ async def test_the_newer_of_two_tabs_plays_and_the_older_one_says_so_and_stays_q
     told = await within(newer.move({"t": "turn"}))
     assert told.no is None
     assert newer.closed is None
+
+
+async def test_the_old_sockets_late_close_does_not_throw_the_new_one_out(stack: Stack, people: Party) -> None:
+    """The phone is back before anybody has noticed that its first socket is dead: it takes no goodbye either."""
+    ann, bo = await two_at_a_table(people)
+    await must(ann, client_in.Deal())
+    await people.live()
+    seat = bo.screen.seat or 0
+    await bo.stop()
+    await until(ann, lambda p: not p.screen.table.members[seat].present)
+    dead = SlowPhone(stack.gateways[0].port, "/ws")
+    try:
+        await dead.start({"t": "hello", "v": client_out.VERSION, "token": bo.token, "tab": bo.tab})
+        await until(ann, lambda p: p.screen.table.members[seat].present)
+        old = await sockets(stack, people.room, "Bo", other_than=set())
+        back = people.tab(bo.token)
+        back.tab = bo.tab
+        await until(back, lambda p: p.screen.live)
+        await sockets(stack, people.room, "Bo", other_than=old)
+    finally:
+        dead.stop()
+    told = await within(back.move({"t": "turn"}))
+    assert told.no is None
+    assert ann.screen.table is not None
+    assert ann.lobby is not None
+    member = ann.screen.table.members[seat]
+    assert (member.present, member.left) == (True, False)
+    assert [p.present for p in ann.lobby.players] == [True, True]
+    assert back.closed is None
+
+
+async def sockets(stack: Stack, room: str, name: str, other_than: set[str]) -> set[str]:
+    """Those of this player that rooms knows, once it knows some, and none of these any more."""
+    store = stack.rooms[0]._store
+    assert store is not None
+    async with asyncio.timeout(20):
+        while True:
+            seen = await store.read(room)
+            assert seen is not None
+            found = next(set(p.sockets) for p in seen.room.players if p.name == name)
+            if found and not found & other_than:
+                return found
+            await asyncio.sleep(0.02)
