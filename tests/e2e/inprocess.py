@@ -63,13 +63,14 @@ async def stack_in_process(
     gateways: int = 1,
     bots: int = 1,
     rooms_settings: dict[str, Any] | None = None,
+    redis_keeps: bool = False,
     engine: Callable[[EngineSettings], Engine] = Engine,
 ) -> AsyncIterator[Stack]:
     """A stack that is ready for a room to be hosted and dealt; it ends in order, leaving nothing.
 
     `engine` makes the engines, for tests that give them deals or a clock of their own.
     """
-    nats, redis = NatsServer(_folder(folder, "nats")), RedisServer(_folder(folder, "valkey"))
+    nats, redis = NatsServer(_folder(folder, "nats")), RedisServer(_folder(folder, "valkey"), keeps=redis_keeps)
     async with AsyncExitStack() as ending:
         for server in (nats, redis):
             await asyncio.to_thread(server.start)
