@@ -7,10 +7,12 @@ second tab is given, and what the log says when it is replayed.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gc
 import json
+import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -36,6 +38,8 @@ OPTIONS = {
     "watch": "--watches",
 }
 """What `snatch play` calls them."""
+ENVIRONMENT = {"SNATCH_TRIM_AFTER": "30", "SNATCH_CREATE_PER_MINUTE": "0", "SNATCH_JOIN_PER_MINUTE": "0"}
+"""Of a stack of our own: its log can be read at leisure, and all rooms come from one address."""
 
 Raise = Callable[[Path, Mapping[str, int]], Any]
 Started = Callable[..., AbstractContextManager[Stack]]
@@ -113,7 +117,21 @@ def _stack(
     if there is not None and sum(p["kind"] == "nats" for p in there["parts"]) == nats:
         return nullcontext(raise_to(Path(there["data"]), TWO))
     options = [word for kind, count in TWO.items() for word in (OPTIONS[kind], str(count))]
-    return started(*options, "--nats", str(nats))
+    return _with(ENVIRONMENT, started(*options, "--nats", str(nats)))
+
+
+@contextlib.contextmanager
+def _with(settings: Mapping[str, str], stack: AbstractContextManager[Stack]) -> Iterator[Stack]:
+    """A stack that is started with these in its environment."""
+    before = {name: os.environ.get(name) for name in settings}
+    os.environ.update({name: value for name, value in settings.items() if before[name] is None})
+    try:
+        with stack as state:
+            yield state
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
 
 
 async def _run(

@@ -24,6 +24,7 @@ COLUMNS = (
     "sockets back",
     "bots back",
     "late",
+    "cpu",
 )
 
 
@@ -52,6 +53,7 @@ def row(result: CellResult) -> list[str]:
         _time(sockets),
         _time(result.bots_back),
         _time(result.late_max),
+        f"{result.cpu:.0%}",
     ]
 
 
@@ -114,6 +116,7 @@ def as_json(results: Sequence[CellResult]) -> list[dict[str, Any]]:
             "tvs_back_ms": ms(r.tvs_back),
             "bots_back_ms": ms(r.bots_back),
             "generator_late_ms": {"p99": ms(r.late_p99), "max": ms(r.late_max)},
+            "generator_cpu": round(r.cpu, 2),
             "refused": dict(r.refused),
             "errors": dict(r.errors),
             "broken": dict(r.broken),

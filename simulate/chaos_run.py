@@ -54,6 +54,8 @@ class CellResult:
     broken: Counter[str]
     late_p99: float
     late_max: float
+    cpu: float
+    """Of one core, that the players' own process used while they played."""
     ready_after: list[float] = field(default_factory=list)
     trouble: str = ""
 
@@ -184,13 +186,14 @@ class ChaosRun:
         for room in self.rooms:
             await room.resume()
             room.play()
-        began = time.monotonic()
+        began, cpu = time.monotonic(), time.process_time()
         trouble = await self._faults(faulter, cell, began)
         await self._settle()
         now = time.monotonic()
         alive = [room for room in self.rooms if not room.fell]
         gaps = [room.gaps.take(now) for room in alive]
         late, late_max = self._late.take()
+        cpu = (time.process_time() - cpu) / (now - began)
         refused, errors = self.found.refused - before[1], self.found.errors - before[2]
         moves = self.found.moves - before[0]
         await _each(self.rooms, len(self.rooms), ChaosRoom.hush)
@@ -220,6 +223,7 @@ class ChaosRun:
             broken=self.found.broken - before[3],
             late_p99=percentile(late, 99),
             late_max=late_max,
+            cpu=cpu,
             ready_after=[hit.ready - (hit.over or hit.at) for hit in faulter.hits if hit.ready is not None],
             trouble=trouble,
         )

@@ -179,6 +179,24 @@ class Link:
             timer.cancel()
 
 
+_WHOLE_TEXT = 0x81
+
+
+def _frame_at(data: bytes, at: int) -> tuple[int, int] | None:
+    """Where the payload of a server's frame begins and ends; None while it isn't whole."""
+    left = len(data) - at
+    if left < 2:
+        return None
+    size, begin = data[at + 1], at + 2
+    if size == 126:
+        size, begin = int.from_bytes(data[at + 2 : at + 4], "big"), at + 4
+    elif size == 127:
+        size, begin = int.from_bytes(data[at + 2 : at + 10], "big"), at + 10
+    if left < begin - at + size:
+        return None
+    return begin, begin + size
+
+
 class _Socket(asyncio.Protocol):
     """One connection of a link."""
 
@@ -187,13 +205,15 @@ class _Socket(asyncio.Protocol):
         self._ws = link.handshake()
         self._transport: asyncio.Transport | None = None
         self._parts: list[bytes] = []
+        self._rest = b""
         self.opened = False
 
     # ---- for the link ----
 
     def say(self, data: bytes) -> None:
-        self._ws.send_text(data)
-        self._write()
+        if self._ws.state is State.OPEN:  # while it closes nobody hears it
+            self._ws.send_text(data)
+            self._write()
 
     def end(self, abort: bool) -> None:
         """With a goodbye, or cut off."""
@@ -218,6 +238,24 @@ class _Socket(asyncio.Protocol):
         self._write()
 
     def data_received(self, data: bytes) -> None:
+        if not self.opened:
+            self._receive(data)
+            return
+        # Whole text frames, nearly all there are, are read right here: the players share their
+        # machine with the servers that they measure.
+        data = self._rest + data
+        at = 0
+        while (body := _frame_at(data, at)) is not None:
+            begin, end = body
+            if data[at] == _WHOLE_TEXT and not self._parts:
+                self._link._hear(self, data[begin:end])
+            else:
+                self._receive(data[at:end])
+            at = end
+        self._rest = data[at:]
+
+    def _receive(self, data: bytes) -> None:
+        """The handshake, and every other kind of frame."""
         self._ws.receive_data(data)
         self._write()
         if self._ws.state is State.CLOSING:  # the goodbye was among it: nothing may be said any more

@@ -36,11 +36,28 @@ SNAPSHOTS = "snapshots in the log equal its replay"
 
 POLL_EVERY = 0.1
 BATCH = 512
+AT_ONCE = 32
+"""Records in a row before players get their turn."""
 _ANSWER_WITHIN = 2.0
 
 
 class Unread(Exception):
     """The log did not answer."""
+
+
+class _Batch:
+    """The messages of one direct get as they come, and the status that ends them."""
+
+    def __init__(self) -> None:
+        self.messages: list[Msg] = []
+        self.status: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    async def hear(self, message: Msg) -> None:
+        status = (message.headers or {}).get("Status")
+        if status is None:
+            self.messages.append(message)
+        elif not self.status.done():
+            self.status.set_result(str(status))
 
 
 class LogWitness:
@@ -50,7 +67,7 @@ class LogWitness:
         self._url, self._found = nats_url, found
         self._nc: bus.Bus | None = None
         self._chain = Chain(0)
-        self._seen = 0
+        self._seen = self._missed = 0
         self._ledgers: dict[int, Ledger] = {}
         self._reading: asyncio.Task[None] | None = None
         self._moved = asyncio.Event()
@@ -77,7 +94,10 @@ class LogWitness:
             await self._nc.close()
 
     async def catch_up(self, patience: float = 10) -> bool:
-        """Until all that is in the log now was read; False when that takes too long."""
+        """Until all that is in the log now was read.
+
+        False when that takes too long, or when records were trimmed away unread since it was asked last.
+        """
         try:
             async with asyncio.timeout(patience):
                 last = await self._last()
@@ -86,7 +106,8 @@ class LogWitness:
                     await self._moved.wait()
         except (TimeoutError, Unread):
             return False
-        return self._chain.missed == 0
+        missed, self._missed = self._chain.missed - self._missed, self._chain.missed
+        return missed == 0
 
     # ---- reading ----
 
@@ -115,25 +136,24 @@ class LogWitness:
             raise Unread("disconnected")
         payload = msgspec.json.encode({"seq": self._seen + 1, "next_by_subj": subjects.LOG_SUBJECTS, "batch": BATCH})
         inbox = self._nc.new_inbox()
-        heard: asyncio.Queue[Msg] = asyncio.Queue()
-        subscription = await self._nc.subscribe(inbox, cb=heard.put)
-        count = 0
+        batch = _Batch()
+        subscription = await self._nc.subscribe(inbox, cb=batch.hear)
         try:
             await self._nc.publish(f"$JS.API.DIRECT.GET.{subjects.LOG_STREAM}", payload, reply=inbox)
-            while True:
-                message = await asyncio.wait_for(heard.get(), _ANSWER_WITHIN)
-                headers = message.headers or {}
-                if "Status" in headers:
-                    if headers["Status"] not in ("204", "404"):
-                        raise Unread(str(headers))
-                    return count >= BATCH
-                count += 1
-                self._take(message.data, headers)
-        except TimeoutError as error:
-            raise Unread("no answer") from error
+            try:
+                status = await asyncio.wait_for(batch.status, _ANSWER_WITHIN)
+            except TimeoutError:
+                status = ""  # what has come is in order, and the rest is asked for again
         finally:
             with contextlib.suppress(NatsError, OSError):
                 await subscription.unsubscribe()
+        for number, message in enumerate(batch.messages, 1):
+            self._take(message.data, message.headers or {})
+            if number % AT_ONCE == 0:
+                await asyncio.sleep(0)
+        if status not in ("204", "404"):
+            raise Unread(status or "no answer")
+        return len(batch.messages) >= BATCH
 
     # ---- taking in ----
 
@@ -143,9 +163,12 @@ class LogWitness:
             return
         self._seen = sequence
         record = records.decode(data)
+        missed = self._chain.missed
         wrong = self._chain.take(sequence, int(headers.get(EXPECTED, -1)), str(headers.get(SLOT_ID, "")), record)
         for words in wrong or [""]:
             self._found.check(CHAIN, not words, words)
+        if self._chain.missed > missed:
+            self._start_anew(record.partition)
         self._replay(record, sequence)
         at = datetime.fromisoformat(str(headers["Nats-Time-Stamp"])[:26].rstrip("Z") + "+00:00").timestamp()
         for chunk in record.chunks:
@@ -153,6 +176,12 @@ class LogWitness:
             for step in chunk.steps:
                 room.take(step, at)
                 self.decided += step.id is not None
+
+    def _start_anew(self, partition: int) -> None:
+        """Records went away unread: the rooms of this partition are known again from their next snapshots."""
+        ledger = self._ledgers.pop(partition, None)
+        for name in ledger.rooms if ledger is not None else ():
+            self.rooms[name].table = None
 
     def _replay(self, record: Record, sequence: int) -> None:
         ledger = self._ledgers.setdefault(record.partition, Ledger(GAMES))
@@ -168,6 +197,10 @@ class LogWitness:
             self._found.check(SNAPSHOTS, same, f"{snapshot.room}: {words}")
         stripped = msgspec.structs.replace(record, snapshots=unknown)
         ledger.replay(stripped, sequence)
+        for snapshot in unknown:
+            table = ledger.table(snapshot.room)
+            if table is not None:
+                self.rooms.setdefault(snapshot.room, RoomLog()).resume(table)
         for chunk in record.chunks:
             self.rooms.setdefault(chunk.room, RoomLog()).table = ledger.table(chunk.room)
 

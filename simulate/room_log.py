@@ -52,6 +52,15 @@ class RoomLog:
             no = step.no
             self.decided[key] = None if no is None else out.No(no.code, no.by, no.pile)
 
+    def resume(self, table: Table) -> None:
+        """What a snapshot knows, when what came before it could not be read: each seat's tab and last answers."""
+        self.table = table
+        for member in table.state.members:
+            self.tabs[member.seat] = member.tab
+            for answer in member.answers:
+                no = None if answer.no is None else out.No(answer.no.code, answer.no.by, answer.no.pile)
+                self.decided.setdefault((member.seat, member.tab, answer.id), no)
+
     def forget(self, seat: int, tab: int) -> None:
         """This tab's moves have been judged, and it plays no more."""
         self.decided = {key: no for key, no in self.decided.items() if key[:2] != (seat, tab)}
