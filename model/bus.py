@@ -324,7 +324,12 @@ class SimBus(Bus):
 
     def _killed(self) -> None:
         if self.link is not None and self.link.open:
-            self.nats.leave(self.link, keep=self.nats.dice.random() < 0.5)
+            chance = self.nats.dice.random()
+            if chance < 0.1:
+                # With its machine: the server learns of it when its pings are not answered.
+                self.node.loop.root.after(20 * chance, self.nats.leave, self.link, True)
+            else:
+                self.nats.leave(self.link, keep=chance < 0.55)
         self._over = True
         self.nats.buses.remove(self)
 

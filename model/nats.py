@@ -93,9 +93,12 @@ class SimNats:
         for bus in self.buses:
             if bus.link is not None and bus.link.server is server:
                 self.cut(bus, 0.0)
+        alone = self.replicated and sum(s.up for s in self.servers) < 2
         for stream in self.streams.values():
             if stream.leader is server:
                 stream.lose_leader(seconds if not self.replicated else self.election())
+            elif alone:
+                stream.lose_quorum(seconds)
         self.loop.root.after(seconds, self._start_server, server)
 
     def freeze_server(self, index: int, seconds: float) -> None:

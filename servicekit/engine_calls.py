@@ -48,7 +48,8 @@ class EngineCalls:
     def __init__(self, placement: Placement, links: Links) -> None:
         self._placement = placement
         self._links = links
-        self._waiters: defaultdict[int, set[asyncio.Future[None]]] = defaultdict(set)
+        self._waiters: defaultdict[int, dict[asyncio.Future[None], None]] = defaultdict(dict)
+        """In the order of their asking: a set's would be another one in each process."""
         self._log = logs.logger(__name__)
 
     def on_placement(self, partition: int) -> None:
@@ -137,11 +138,11 @@ class EngineCalls:
     def _news(self, partition: int) -> Iterator[asyncio.Future[None]]:
         """A future that news of a partition ends."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiters[partition].add(future)
+        self._waiters[partition][future] = None
         try:
             yield future
         finally:
-            self._waiters[partition].discard(future)
+            self._waiters[partition].pop(future, None)
 
 
 class _Moved(Exception):
