@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 import uvicorn
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
@@ -24,8 +24,8 @@ def ready_response(missing: str | None) -> JSONResponse:
     return JSONResponse({"ready": False, "why": missing}, status_code=503)
 
 
-def ops_app(ready: Ready, registry: CollectorRegistry) -> Starlette:
-    """What the operations port serves."""
+def ops_app(ready: Ready, registry: CollectorRegistry, more: Sequence[Route] = ()) -> Starlette:
+    """What the operations port serves; `more`: the service's own."""
 
     async def healthz(_: Request) -> Response:
         return JSONResponse({"alive": True})
@@ -36,7 +36,8 @@ def ops_app(ready: Ready, registry: CollectorRegistry) -> Starlette:
     async def metrics(_: Request) -> Response:
         return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
 
-    return Starlette(routes=[Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", metrics)])
+    common = [Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", metrics)]
+    return Starlette(routes=[*common, *more])
 
 
 class HttpServer:

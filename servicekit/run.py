@@ -13,16 +13,24 @@ import asyncio
 import resource
 import signal
 import sys
-from collections.abc import Callable
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar, runtime_checkable
 
 import uvloop
 from prometheus_client import CollectorRegistry, Gauge, GCCollector, PlatformCollector, ProcessCollector
 from pydantic import ValidationError
+from starlette.routing import Route
 
 from servicekit import logs
 from servicekit.health import HttpServer, ops_app
 from servicekit.settings import Settings
+
+
+@runtime_checkable
+class Operated(Protocol):
+    """A service that operators can ask more of, on the operations port."""
+
+    def operations(self) -> Sequence[Route]: ...
 
 
 class Service(Protocol):
@@ -66,7 +74,8 @@ async def _main(name: str, settings: S, build: Callable[[S], Service]) -> int:
         loop.add_signal_handler(sig, stop.set)
     service = build(settings)
     _process_metrics(service.registry, name, settings.build)
-    ops = HttpServer(ops_app(service.ready, service.registry), settings.ops_host, settings.ops_port)
+    more = service.operations() if isinstance(service, Operated) else ()
+    ops = HttpServer(ops_app(service.ready, service.registry, more), settings.ops_host, settings.ops_port)
     try:
         await ops.start()
     except OSError as error:

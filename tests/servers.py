@@ -16,7 +16,7 @@ class NatsServer:
     """A nats-server process with JetStream; `stop` ends it, `start` brings it back on the same port and data."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self._process: subprocess.Popen[bytes] | None = None
         self.port = -1
 
@@ -25,7 +25,7 @@ class NatsServer:
         return f"nats://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        log = self._folder / "nats.log"
+        log = self.folder / "nats.log"
         log.unlink(missing_ok=True)
         args = [
             nats_program(),
@@ -35,7 +35,7 @@ class NatsServer:
             "-p",
             str(self.port),
             "-sd",
-            str(self._folder),
+            str(self.folder),
             "-l",
             str(log),
         ]
@@ -63,7 +63,7 @@ class RedisServer:
     """A Valkey process; `stop` ends it, `start` brings it back on the same port: empty, unless it `keeps` its data."""
 
     def __init__(self, folder: Path, *, keeps: bool = False) -> None:
-        self._folder, self._keeps = folder, keeps
+        self.folder, self._keeps = folder, keeps
         self._process: subprocess.Popen[bytes] | None = None
         self.port = 0
 
@@ -74,7 +74,7 @@ class RedisServer:
     def start(self) -> None:
         self.port = self.port or _free_port()
         args = [valkey_program(), "--port", str(self.port), "--bind", "127.0.0.1", "--save", ""]
-        args += ["--dir", str(self._folder), "--daemonize", "no", "--appendonly", "yes" if self._keeps else "no"]
+        args += ["--dir", str(self.folder), "--daemonize", "no", "--appendonly", "yes" if self._keeps else "no"]
         self._process = subprocess.Popen(args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         end = time.monotonic() + 10
         while time.monotonic() < end and self._process.poll() is None:

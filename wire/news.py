@@ -62,6 +62,6 @@ class Entry(msgspec.Struct, frozen=True):
     addr: str
     epoch: int
     state: str
-    """`opening`, `open`, or `offer` (to `owner`, which does not serve yet)."""
+    """`opening`, `open`, `offer` (to `owner`, which does not serve yet), or `halted` (an operator must look)."""
     reads: int = 1
     """Of an offer: the record version that an engine must read to take it."""

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import grpc
 from prometheus_client import CollectorRegistry
+from starlette.routing import Route
 
 from games.registry import GAMES
 from generated.snatch.engine.v1.engine_pb2_grpc import add_EngineServiceServicer_to_server
 from servicekit import bus, logs, rpc
 from servicekit.ending import in_order
+from services.engine import reclaim
 from services.engine.board import Lease
 from services.engine.dealing import Deals
 from services.engine.hall import Hall
@@ -85,6 +87,10 @@ class Engine:
                     self._log.warning("waiting for the log (python -m services.engine.setup makes it)", why=str(error))
                     told = True
                 await asyncio.sleep(RETRY)
+
+    def operations(self) -> Sequence[Route]:
+        """What the operations port has beside what every service's has: see `reclaim`."""
+        return reclaim.routes(lambda: self.hall)
 
     async def stop(self) -> None:
         """Stop taking, resolve, hand over, end."""

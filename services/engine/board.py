@@ -93,12 +93,14 @@ class Board:
 
     async def read_all(self) -> None:
         """Every key, from the leader.  Raises StreamAway."""
+        known = self._last
         keys, last = await self._stream.subjects(KV + ">")
-        if last < self._last:
+        if last < known:
             # A new bucket counts from the start again: whatever it says is newer.
             self.placed = {partition: at._replace(revision=0) for partition, at in self.placed.items()}
             self.leases = {engine: (lease, 0) for engine, (lease, _) in self.leases.items()}
-        self._last = last
+            self._last = last
+        self._last = max(self._last, last)
         self._drop_missing(set(keys), last)
         for at in range(0, len(keys), 16):
             part = keys[at : at + 16]

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections import deque
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from servicekit import logs
 from servicekit.bus import Bus
@@ -30,10 +31,12 @@ from wire import subjects
 from wire.places import PARTITIONS, partition_of
 
 CLAIMS_AT_ONCE = 16
-HAND_OVERS_AT_ONCE = 4
+HAND_OVERS_AT_ONCE = 2
 """Partitions on their way to another engine: each stands still until it is open there, so few share its time."""
 LANDS_WITHIN = 0.5
 """Seconds after which one that is on its way makes room for the next all the same."""
+MISSING_LEFT = 5.0
+"""Seconds that a placement which vanished is left to the owner that it named, to put it back or to halt."""
 TICK = 0.25
 DRAIN_WITHIN = 6.0
 AFTER_FAULT = 1.0
@@ -77,6 +80,7 @@ class Hall:
         self._draining = False
         self._in_air: dict[int, float] = {}
         self._landed = asyncio.Event()
+        self._missing: dict[int, float] = {}
         self._looking = False
         self._saying: asyncio.TimerHandle | None = None
         self._log = logs.logger(__name__)
@@ -97,7 +101,7 @@ class Hall:
             return "another process has this engine's name"
         halted = sum(o.partition.phase is Phase.HALTED for o in self._owners.values())
         if halted:
-            return f"{halted} of {len(self._partitions)} partitions are halted: an operator must look"
+            return f"{halted} of {len(self._partitions)} partitions are halted: see GET /partitions"
         live = self.keeper.alive() | {self.name}
         if self.board.complete(live, self._partitions):
             return None
@@ -107,6 +111,29 @@ class Hall:
         share = [p for p in self._partitions if ranking(p, live)[0] == self.name]
         closed = [p for p in share if p not in self._owners or not self._owners[p].open]
         return f"{len(closed)} of {len(share)} partitions of its share are not open" if closed or not share else None
+
+    # ---- for operators ----
+
+    def halted(self) -> dict[int, Owner]:
+        """Partitions that stand still here until an operator has looked."""
+        return {p: o for p, o in self._owners.items() if o.partition.phase is Phase.HALTED and p not in self._tasks}
+
+    def states(self) -> dict[str, dict[str, Any]]:
+        """Every partition that is here, as an operator sees it."""
+        return {
+            str(number): {
+                "phase": owner.partition.phase.value,
+                "epoch": owner.partition.epoch,
+                "rooms": len(owner.ledger.rooms),
+                **({"why": owner.partition.why} if owner.partition.why else {}),
+            }
+            for number, owner in sorted(self._owners.items())
+        }
+
+    def claim_anew(self, partition: int, *, lose: bool) -> Owner:
+        """Forget a halted owner, and claim from the log as it is now."""
+        assert partition in self.halted()
+        return self._claim(partition, lose=lose)
 
     # ---- coming and going ----
 
@@ -218,7 +245,9 @@ class Hall:
         now = asyncio.get_running_loop().time()
         self._look_at_versions(now)
         claiming = sum(o.partition.phase not in (Phase.OPEN, Phase.HALTED) for o in self._owners.values())
-        for partition in self._claims.due(self.board.placed, self.keeper.alive(), set(self._owners), now):
+        self._missing = {p: at for p, at in self._missing.items() if now - at < MISSING_LEFT}
+        held = {*self._owners, *self._missing}
+        for partition in self._claims.due(self.board.placed, self.keeper.alive(), held, now):
             if claiming >= CLAIMS_AT_ONCE:
                 break
             claiming += 1
@@ -253,10 +282,11 @@ class Hall:
         for owner in self.owners():
             owner.rewrite()
 
-    def _claim(self, partition: int) -> None:
-        owner = self._owners[partition] = Owner(partition, self)
+    def _claim(self, partition: int, *, lose: bool = False) -> Owner:
+        owner = self._owners[partition] = Owner(partition, self, lose=lose)
         task = self._tasks[partition] = asyncio.create_task(owner.run(), name=f"partition:{partition}")
         task.add_done_callback(lambda _: self._ended(partition))
+        return owner
 
     def _changed(self) -> None:
         """Say how many partitions are here now, once they stop changing."""
@@ -294,13 +324,17 @@ class Hall:
         if placed.entry.state == "open" and self._in_air.pop(partition, None) is not None:
             self._landed.set()
             self._look_soon()
+        self._missing.pop(partition, None)
         owner = self._owners.get(partition)
         if owner is not None:
             owner.placed(placed)
+            if partition in self.halted() and placed.entry.owner != self.name:
+                del self._owners[partition]
         elif placed.entry.state == "offer":
             self._look_soon()
 
     def _on_missing(self, partition: int) -> None:
+        self._missing[partition] = asyncio.get_running_loop().time()
         owner = self._owners.get(partition)
         if owner is not None:
             owner.unplaced()

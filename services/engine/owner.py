@@ -32,8 +32,7 @@ MAX_RECORD = 900 * 1024
 PROOF_S = 0.75
 """No View when the last thing that proved the ownership began longer ago: then a record proves it."""
 TICK_MS, FINE_TICK_MS, FINE_WITHIN_MS = 10_000, 1_000, 20_000
-"""Room time is recorded at least so often while a clock runs, more often when it soon ends: a new owner goes on
-from the last record's, so that so much of a countdown or a grace may be had twice, and downtime never counts."""
+"""Room time is recorded so often while a clock runs, more often when it soon ends: a new owner goes on from there."""
 SOONEST = 0.01
 RETRY = 0.1
 
@@ -46,7 +45,7 @@ class Owner:
     """Made to claim; `run` ends when the partition is handed over, lost or halted."""
 
     def __init__(self, number: int, floor: Floor, *, lose: bool = False) -> None:
-        """`lose`: an operator gives up whatever of the log can't be read."""
+        """`lose`: an operator gives up what of the log can't be read."""
         self.partition = Partition(number, floor.boot)
         self.number = number
         self.ledger = Ledger(floor.games)
@@ -150,6 +149,7 @@ class Owner:
             if self.partition.phase is Phase.HALTED:
                 self._floor.metrics.halted()
                 self._log.error("PARTITION HALTED: an operator must look", why=self.partition.why)
+                await self._say_halted()
             self.partition.dropped()
             self.told.set()
             while self._queue:
@@ -203,6 +203,16 @@ class Owner:
             news = TableNews(room, closed.table, "closed", closed.host, closed.why, closed.bots)
             await floor.bus.publish(subjects.TABLE_NEWS, msgspec.json.encode(news))
         return True
+
+    async def _say_halted(self) -> None:
+        """Callers need not ask here, and no other engine takes it as long as this one lives."""
+        board = self._floor.board
+        try:
+            at = await board.entry(self.number)
+            if at is None or (at.entry.owner, at.entry.epoch) == (self._floor.name, self.partition.epoch):
+                await board.place(self.number, self._entry("halted"), at.revision if at is not None else 0)
+        except StreamAway as error:
+            self._log.warning("nobody could be told", error=str(error))
 
     async def _step_back(self, version: int, epoch: int, revision: int) -> None:
         """The log is of a later release: leave it to an engine that reads it, and don't come back."""

@@ -1,0 +1,219 @@
+"""Partitions that are halted, and what an operator does about them; and a store that was wiped."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import httpx
+import pytest
+from nats.aio.msg import Msg
+
+from generated.snatch.engine.v1 import engine_pb2 as pb
+from servicekit.engines import EngineAway
+from servicekit.health import HttpServer, ops_app
+from services.engine import ledger as ledger_module
+from services.engine.app import Engine
+from services.engine.settings import SetupSettings
+from services.engine.setup import set_up
+from tests.servers import NatsServer
+from tests.services.engine_stack import Driver, EngineStack, bots_table
+from tests.waiting import reach
+from wire import subjects
+from wire.places import PARTITIONS, partition_of
+
+ROOM, OTHER = "BCDFG", "CCCCC"
+HERE = partition_of(ROOM)
+OPTIONS = {"length": "to25"}
+
+
+@pytest.fixture
+def server(new_nats: Callable[[], NatsServer]) -> NatsServer:
+    return new_nats()
+
+
+@pytest.fixture
+async def stack(server: NatsServer) -> AsyncIterator[EngineStack]:
+    stack = await EngineStack(server.url).begin()
+    yield stack
+    await stack.end()
+
+
+class Operator:
+    """Speaks to an engine's operations port."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._server = HttpServer(ops_app(engine.ready, engine.registry, engine.operations()), "127.0.0.1", 0)
+
+    async def __aenter__(self) -> Operator:
+        await self._server.start()
+        self._http = httpx.AsyncClient(base_url=f"http://127.0.0.1:{self._server.port}", timeout=30)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._http.aclose()
+        await self._server.stop()
+
+    async def partitions(self) -> dict[str, Any]:
+        found: dict[str, Any] = (await self._http.get("/partitions")).json()["partitions"]
+        return found
+
+    async def post(self, path: str) -> tuple[int, dict[str, Any]]:
+        answer = await self._http.post(path)
+        return answer.status_code, answer.json()
+
+
+async def seated(stack: EngineStack, room: str) -> Driver:
+    await stack.engines.open_table(bots_table(room))
+    driver = Driver(stack, room, "p0")
+    await driver.attach()
+    return driver
+
+
+async def table_news(stack: EngineStack) -> asyncio.Queue[dict[str, Any]]:
+    told: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+
+    async def hear(message: Msg) -> None:
+        await told.put(json.loads(message.data))
+
+    await stack.nc.subscribe(subjects.TABLE_NEWS, cb=hear)
+    await stack.nc.flush()
+    return told
+
+
+def halted(engine: Engine) -> set[int]:
+    assert engine.hall is not None
+    return set(engine.hall.halted())
+
+
+async def test_a_log_that_went_backwards_is_claimed_anew_when_an_operator_says_so_and_what_is_gone_is_told(
+    stack: EngineStack,
+) -> None:
+    engine = await stack.start("one")
+    ann, bo = await seated(stack, ROOM), await seated(stack, OTHER)
+    news = await table_news(stack)
+    await stack.nc.jetstream().purge_stream(subjects.LOG_STREAM, subject=subjects.log(HERE))
+    ann.send("options", options=OPTIONS)
+    await reach(lambda: halted(engine) == {HERE}, "halted")
+    with pytest.raises(EngineAway):
+        await stack.engines.view(pb.ViewRequest(room=ROOM), timeout=0.3)
+    async with Operator(engine) as operator:
+        seen = (await operator.partitions())[str(HERE)]
+        assert (seen["phase"], seen["rooms"]) == ("halted", 1)
+        assert "the log ends with" in seen["why"]
+        status, found = await operator.post(f"/partitions/{HERE}/reclaim")
+        assert (status, found) == (200, {"partition": HERE, "phase": "open", "gone": [ROOM]})
+        assert (await operator.post(f"/partitions/{HERE}/reclaim"))[0] == 409
+    async with asyncio.timeout(10):
+        told = await news.get()
+    assert {k: told[k] for k in ("room", "table", "what", "player", "why")} == {
+        "room": ROOM,
+        "table": "t1",
+        "what": "closed",
+        "player": "p0",
+        "why": "lost",
+    }
+    await ann.hear(lambda: any(reply.kind == pb.REPLY_KIND_NO_TABLE for reply in ann.replies))
+    assert await bo.move("options", options=OPTIONS) is None
+    assert engine.hall is not None
+    assert engine.hall.missing() is None
+
+
+async def test_a_log_that_can_t_be_replayed_halts_again_until_an_operator_gives_up_what_it_lost(
+    stack: EngineStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await stack.start("one")
+    ann = await seated(stack, ROOM)
+    for length in ("to25", "to50", "one"):
+        await ann.move("options", options={"length": length})
+    last = (await stack.nc.jetstream().get_last_msg(subjects.LOG_STREAM, subjects.log(HERE))).seq
+    await stack.stop("one")
+    await stack.nc.jetstream().purge_stream(subjects.LOG_STREAM, subject=subjects.log(HERE), seq=last)
+    two = await stack.start("two")
+    await reach(lambda: halted(two) == {HERE} or ROOM in str(halted(two)), "halted")
+    async with Operator(two) as operator:
+        _, found = await operator.post(f"/partitions/{HERE}/reclaim")
+        assert found["phase"] == "halted"
+        _, found = await operator.post("/partitions/reclaim?lose=yes")
+        assert [(one["phase"], one["gone"]) for one in found["reclaimed"]] == [("open", [ROOM])]
+    ann.send("options", options=OPTIONS)
+    await ann.hear(lambda: any(reply.kind == pb.REPLY_KIND_NO_TABLE for reply in ann.replies))
+    await stack.engines.open_table(bots_table(ROOM, "t2"))
+
+
+async def test_what_is_whole_behind_a_gap_is_kept(stack: EngineStack, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledger_module, "SNAPSHOT_RECORDS", 10)
+    one = await stack.start("one")
+    ann = await seated(stack, ROOM)
+    for at in range(40):
+        await ann.move("options", options={"length": ("to25", "to50")[at % 2]})
+    assert one.hall is not None
+    before = stack.state(ROOM)
+    owner = one.hall.owner_of(ROOM)
+    assert owner is not None
+    js = stack.nc.jetstream()
+    await stack.stop("one")
+    last = (await js.get_last_msg(subjects.LOG_STREAM, subjects.log(HERE))).seq
+    garbage = await js.publish(
+        subjects.log(HERE), b"\xc1", headers={"Nats-Expected-Last-Subject-Sequence": str(last), "Snatch-Id": "x"}
+    )
+    assert garbage.seq > last
+    two = await stack.start("two")
+    await reach(lambda: halted(two) == {HERE}, "halted")
+    async with Operator(two) as operator:
+        _, found = await operator.post(f"/partitions/{HERE}/reclaim?lose=yes")
+        assert (found["phase"], found["gone"]) == ("open", [ROOM])
+    assert before
+
+
+async def test_a_wiped_store_halts_what_was_open_and_an_operator_s_word_makes_it_serve_again(
+    server: NatsServer, stack: EngineStack
+) -> None:
+    engine = await stack.start("one")
+    ann, bo = await seated(stack, ROOM), await seated(stack, OTHER)
+    await reach(lambda: engine.hall is not None and len(engine.hall.owners()) == PARTITIONS, "all open")
+    news = await table_news(stack)
+    server.stop()
+    shutil.rmtree(server.folder / "jetstream")
+    server.start()
+    await set_up(SetupSettings(nats_url=server.url))
+    await reach(lambda: len(halted(engine)) == PARTITIONS, "all halted, those that nobody plays on too")
+    assert engine.hall is not None
+    assert "64 of 64 partitions are halted" in (engine.hall.missing() or "")
+    async with Operator(engine) as operator:
+        _, found = await operator.post("/partitions/reclaim")
+    assert {one["phase"] for one in found["reclaimed"]} == {"open"}
+    assert sorted(room for one in found["reclaimed"] for room in one.get("gone", [])) == [ROOM, OTHER]
+    async with asyncio.timeout(10):
+        assert {(await news.get())["room"], (await news.get())["room"]} == {ROOM, OTHER}
+    for driver in (ann, bo):
+        driver.send("options", options=OPTIONS)
+        await driver.hear(lambda d=driver: any(r.kind == pb.REPLY_KIND_NO_TABLE for r in d.replies))  # type: ignore[misc]
+    await stack.engines.open_table(bots_table(ROOM, "t2"))
+    cy = Driver(stack, ROOM, "p0", tab=2)
+    await cy.attach()
+    assert await cy.move("options", options=OPTIONS) is None
+
+
+async def test_a_bucket_alone_that_was_wiped_is_filled_again_and_no_table_notices(stack: EngineStack) -> None:
+    engine = await stack.start("one")
+    ann = await seated(stack, ROOM)
+    await ann.move("options", options=OPTIONS)
+    before = stack.state(ROOM)
+    await reach(lambda: engine.hall is not None and len(engine.hall.owners()) == PARTITIONS, "all open")
+    await stack.nc.jetstream().delete_stream(f"KV_{subjects.OWN_BUCKET}")
+    await set_up(SetupSettings(nats_url=stack.url))
+    assert engine.hall is not None
+    board = engine.hall.board
+
+    def filled() -> bool:
+        return len(board.placed) == PARTITIONS and {at.entry.state for at in board.placed.values()} == {"open"}
+
+    await reach(lambda: not filled(), "it is noticed")
+    await reach(filled, "every placement is there again")
+    assert stack.state(ROOM) == before
+    assert await ann.move("options", options={"length": "to50"}) is None
+    assert halted(engine) == set()
