@@ -103,8 +103,8 @@ def theil_sen(points: Sequence[tuple[float, float]]) -> float:
 
 
 def shown(series: str, value: float) -> str:
-    """A value as people read it: MB for bytes, else a count."""
-    if in_bytes(series):
+    """A value as people read it: MiB for bytes, else a count."""
+    if in_bytes(series) and value:
         return f"{value / MIB:,.1f} MiB" if value >= MIB / 10 else f"{value / 1024:,.1f} KiB"
     return f"{value:,.0f}"
 

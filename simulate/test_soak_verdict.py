@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from simulate.soak import left_behind
+from simulate.soak_ends import left_behind
 from simulate.soak_plot import svg
 from simulate.soak_verdict import MIB, judge
 
