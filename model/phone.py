@@ -97,6 +97,7 @@ class Tab:
             return
         self._socket = socket
         who = pb.AttachRequest(room=player.room, player=player.name, tab=self.number, name=player.name)
+        who.hello_at = 1_000_000 + round(1000 * player.loop.now)
         socket.hello(who, player.table)
 
     def drop(self, back_after: float | None, notice: float) -> None:

@@ -136,8 +136,20 @@ class Tellings:
             newest = room.session.get(getattr(request, "seat", -1), 0) if room is not None else 0
             if method == "View" and request.session >= newest:
                 self._violate(BELIEVED, f"View of {request.room}: session {request.session} is said to be taken over")
+            elif method == "Attach":
+                self._later_hello(request, refused.detail)
+        elif (method, refused.detail) == ("Attach", "superseded"):
+            self._later_hello(request, refused.detail)
         elif method != "Open" and (method, refused.detail) != ("Attach", "undone"):
             self._violate(BELIEVED, f"{method}: {refused.code.name} {refused.detail}")
+
+    def _later_hello(self, request: pb.AttachRequest, detail: str) -> None:
+        """An Attach is turned away for a socket that said hello later: then that one is in the log."""
+        self._truth.count(f"attach {detail}")
+        table = self._truth.partition(partition_of(request.room)).ledger.table(request.room)
+        member = table.seat_of(request.player) if table is not None else None
+        if member is None or member.hello_at < request.hello_at:
+            self._violate(BELIEVED, f"Attach of {request.player} is {detail}, and nobody said hello later: {member}")
 
     def _reply(self, reply: pb.Reply) -> None:
         if reply.kind in (pb.REPLY_KIND_NOT_OWNER, pb.REPLY_KIND_BUSY):

@@ -68,6 +68,10 @@ class SeatSink(Protocol):
         """Another tab or driver has the seat.  Final."""
         ...
 
+    def on_superseded(self) -> None:
+        """A socket of the same tab that said hello later has the seat.  Final for this one."""
+        ...
+
     def on_no_table(self) -> None:
         """The table is gone.  Final."""
         ...
@@ -154,9 +158,12 @@ class SeatSession:
             if not isinstance(error, EngineRefusal):
                 # Perhaps it is attached all the same: nobody would ever hear of that.
                 self._engines.detach_attempt(self.room, self._attempt)
-            if given_up or not isinstance(error, EngineRefusal) or error.detail != "taken_over":
+            if given_up or not isinstance(error, EngineRefusal) or error.detail not in ("taken_over", "superseded"):
                 raise
-            self._sink.on_taken_over()
+            if error.detail == "superseded":
+                self._sink.on_superseded()
+            else:
+                self._sink.on_taken_over()
             return
         if self.over:
             if self._detach:

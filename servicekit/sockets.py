@@ -28,7 +28,7 @@ MAX_QUEUED_BYTES = 256 * 1024
 CLOSE_WITHIN = 2.0
 """Seconds that a closing socket has to take what was written before it is cut off."""
 
-TOO_BIG, SLOW = 1009, 1013
+AGAIN, TOO_BIG, SLOW = 1012, 1009, 1013
 TAKEN_OVER, NO_ROOM, REMOVED, BAD_HELLO = 4001, 4002, 4003, 4004
 POLICY = 1008
 

@@ -124,6 +124,9 @@ class Driver:
     def on_taken_over(self) -> None:
         self.end("taken_over")
 
+    def on_superseded(self) -> None:
+        self.end("taken_over")
+
     def on_no_table(self) -> None:
         self.end("no_table")
 

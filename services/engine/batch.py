@@ -180,7 +180,7 @@ class Batch:
         newcomer = calls.newcomer(request, table)
         sitting = self._sitting(request.room, table)
         try:
-            member = presence.attach(sitting, newcomer, request.tab, request.worker, call.via, request.attempt)
+            member = presence.attach(sitting, newcomer, request, call.via)
         except presence.TableFull:
             raise CallRefused("RESOURCE_EXHAUSTED", "full") from None
         session = member.session

@@ -14,6 +14,8 @@ from wire.places import clean_name, tidy_code
 
 LEVELS = ("easy", "medium", "hard")
 MAX_ID = 64
+CLOCKS_APART_MS = 60_000
+"""Hellos further apart than this were told by a clock that is wrong: they put nothing in order."""
 
 
 def opened(request: pb.OpenRequest, games: Mapping[str, AnyGame], frames: int, sessions: int) -> r.Opened:
@@ -54,6 +56,9 @@ def newcomer(request: pb.AttachRequest, table: Table) -> r.Newcomer:
     if member is not None:
         if bool(request.worker) != (member.bot is not None):
             raise CallRefused("INVALID_ARGUMENT", "bots are driven by workers, players are not")
+        if member.attached and 0 < request.hello_at < member.hello_at < request.hello_at + CLOCKS_APART_MS:
+            # On its way for long, perhaps from a socket that is dead by now: the later hello has the seat.
+            raise CallRefused("FAILED_PRECONDITION", "superseded" if request.tab == member.tab else "taken_over")
         return r.Newcomer(member.player, member.name, member.colour, member.bot)
     if request.worker:
         raise CallRefused("NOT_FOUND", "no such bot")

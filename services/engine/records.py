@@ -73,6 +73,7 @@ class Attached(_Event, tag="attach"):
     via: str = ""
     attempt: int = 0
     """The caller's name for this try, to undo it by when its answer was lost."""
+    hello_at: int = 0
 
 
 class Detached(_Event, tag="detach"):

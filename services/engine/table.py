@@ -71,6 +71,8 @@ class Member(msgspec.Struct, array_like=True):
     frames: int = 0
     attempt: int = 0
     former: list[FormerTab] = []
+    hello_at: int = 0
+    """When the session's socket said hello, by its gateway's clock in ms; 0: unknown."""
 
     @property
     def present(self) -> bool:
@@ -230,6 +232,7 @@ class Table:
         if event.tab != m.tab:
             _change_tab(m, event.tab)
         m.session, m.worker, m.via, m.attempt = event.session, event.worker, event.via, event.attempt
+        m.hello_at = event.hello_at
         m.attached, m.been, m.gone, m.grace_at = True, True, False, None
         self._attend(now)
 

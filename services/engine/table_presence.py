@@ -9,6 +9,7 @@ it to, the game stands paused until the host returns or the room expires.
 from __future__ import annotations
 
 from games.contract import Refusal
+from generated.snatch.engine.v1 import engine_pb2 as pb
 from services.engine import records as r
 from services.engine.sitting import Sitting
 from services.engine.table import MAX_MEMBERS, STANDINGS_MS, Member, Table
@@ -21,7 +22,7 @@ class TableFull(Exception):
     """No more members at this table."""
 
 
-def attach(sitting: Sitting, newcomer: r.Newcomer, tab: int, worker: str, via: str, attempt: int = 0) -> Member:
+def attach(sitting: Sitting, newcomer: r.Newcomer, how: pb.AttachRequest, via: str) -> Member:
     """A tab takes its player's place; whoever is new at the table enters.  Raises TableFull."""
     table = sitting.table
     member = table.seat_of(newcomer.player)
@@ -33,7 +34,8 @@ def attach(sitting: Sitting, newcomer: r.Newcomer, tab: int, worker: str, via: s
         member = table.state.members[-1]
     was_gone = member.gone
     step.greeting = member.seat
-    sitting.emit(r.Attached(member.seat, member.session % MAX_SESSION + 1, tab, worker, via, attempt))
+    session = member.session % MAX_SESSION + 1
+    sitting.emit(r.Attached(member.seat, session, how.tab, how.worker, via, how.attempt, how.hello_at))
     if was_gone and member.bot is None:
         sitting.tell("back", player=member.player)
     if member.seat == table.state.host and table.state.held_at is not None:

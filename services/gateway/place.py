@@ -12,7 +12,7 @@ from generated.snatch.engine.v1 import engine_pb2 as pb
 from servicekit import logs
 from servicekit.engines import EngineAway, EngineRefusal
 from servicekit.seat import SeatSession, Sent
-from servicekit.sockets import TAKEN_OVER, Socket
+from servicekit.sockets import AGAIN, TAKEN_OVER, Socket
 from services.gateway.parts import Parts
 from wire.client_out import TakenOver, Waiting
 
@@ -164,6 +164,10 @@ class Place:
     def on_taken_over(self) -> None:
         self._socket.send(_TAKEN_OVER)
         self._socket.close(TAKEN_OVER, "taken over")
+
+    def on_superseded(self) -> None:
+        """The page has another socket by now.  If it has not, its clock was a slow gateway's: it comes back."""
+        self._socket.close(AGAIN, "superseded")
 
     def on_no_table(self) -> None:
         """The lobby will say what now; should it say nothing new, look whether the table is back."""

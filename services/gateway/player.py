@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import time
 from collections import deque
 
 import msgspec
@@ -52,6 +53,7 @@ class Player:
         self._id = secrets.token_hex(8)
         self._token = ""
         self._tab = 0
+        self._hello_at = 0
         self._claims = Claims("", "", "")
         self._lobby: LobbyFeed | None = None
         self._leaving = False
@@ -89,6 +91,7 @@ class Player:
         except BadToken:
             return self._refuse("bad_token", "that token is not from here", NO_ROOM)
         self._token, self._tab = hello.token, hello.tab
+        self._hello_at = time.time_ns() // 1_000_000
         self._log = self._log.bind(room=self._claims.room, player=self._claims.player)
         return True
 
@@ -258,6 +261,7 @@ class Player:
 
     def _who(self) -> pb.AttachRequest:
         who = pb.AttachRequest(room=self._claims.room, player=self._claims.player, tab=self._tab)
+        who.hello_at = self._hello_at
         lobby = self._lobby.lobby if self._lobby is not None else None
         for player in lobby.players if lobby is not None else ():
             if player.player == self._claims.player:

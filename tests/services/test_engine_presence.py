@@ -370,3 +370,27 @@ def test_an_attach_that_comes_after_its_caller_gave_it_up_takes_no_seat() -> Non
     again = play.call(pb.AttachRequest(room=ROOM, player="p1", tab=9, name="Bo", attempt=78))
     assert again.session == bo.session + 1
     assert ann.move("peek") is None
+
+
+# ---- attaches that were long on their way ----
+
+
+@pytest.mark.parametrize(("tab", "why"), [(7, "superseded"), (8, "taken_over")])
+def test_an_attach_does_not_take_the_seat_from_a_socket_that_said_hello_later(tab: int, why: str) -> None:
+    play = Play()
+    new = pb.AttachRequest(room=ROOM, player="p0", tab=tab, hello_at=2_000_000)
+    late = pb.AttachRequest(room=ROOM, player="p0", tab=7, hello_at=1_999_000)
+    session = play.call(new).session
+    with pytest.raises(CallRefused, match=why):
+        play.call(late)
+    assert play.table.state.members[0].session == session
+
+
+def test_a_late_attach_is_taken_when_nobody_is_there_or_the_clocks_are_far_apart() -> None:
+    play = Play()
+    first = play.call(pb.AttachRequest(room=ROOM, player="p0", tab=7, hello_at=2_000_000))
+    wrong_clock = pb.AttachRequest(room=ROOM, player="p0", tab=7, hello_at=1_000_000)
+    assert play.call(wrong_clock).session == first.session + 1
+    detach = pb.Command(room=ROOM, seat=0, session=first.session + 1, kind=pb.COMMAND_KIND_DETACH)
+    play.do(CommandItem(detach, play.phones[0]))
+    assert play.call(pb.AttachRequest(room=ROOM, player="p0", tab=7, hello_at=999_000)).session == first.session + 2

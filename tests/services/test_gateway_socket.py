@@ -121,6 +121,16 @@ async def test_a_tab_whose_attach_a_newer_one_overtook_is_taken_over(new_nats: N
             assert old.seen[-1] == {"t": "taken_over"}
 
 
+async def test_an_attach_that_a_later_socket_of_the_same_tab_overtook_is_no_takeover(new_nats: New) -> None:
+    async with stage(new_nats) as s:
+        s.at_table("p1")
+        s.engine.refuse_attach = "superseded"
+        async with s.phone() as old:
+            await old.hello(s.rooms.token(ROOM, "p1"))
+            assert await old.closed() == 1012
+            assert "taken_over" not in old.tags()
+
+
 async def test_an_older_tab_on_another_gateway_is_taken_over_too(new_nats: New) -> None:
     async with stage(new_nats) as s:
         other = await s.another_gateway()
