@@ -41,9 +41,13 @@ PROBE_EVERY, PROBE_KEPT = 1.0, 60_000
 """Seconds between two trial writes, and ms that Redis keeps one."""
 
 CLOCK, CLOCK_KEPT = "workers:clock", 86_400_000
-"""When some worker last came (`beat`), and how much time lobbies were spared before that (`skipped`); ms kept."""
-STOOD = 2_000
-"""ms without any worker after which lobbies' time stands still."""
+"""When some worker last came (`beat`), how much time lobbies were spared until then (`skipped`), and until when
+they will be (`hold`); ms kept."""
+STOOD, HOLD = 2_000, 3_000
+"""ms without any worker after which lobbies' time stands still, and for which it still does when one is back.
+
+Gateways say again within 2 s who is there.
+"""
 RECONCILED, RECONCILED_KEPT = "workers:reconciled", 3_600_000
 """There since the rooms were last held against the engines' tables: a Redis without it may have lost rooms."""
 RECONCILING, RECONCILING_KEPT = "workers:reconciling", 10_000
@@ -52,11 +56,14 @@ RECONCILING, RECONCILING_KEPT = "workers:reconciling", 10_000
 _TAKE_DUE = """
 local t = redis.call('TIME')
 local real = t[1] * 1000 + math.floor(t[2] / 1000)
-local clock = redis.call('HMGET', KEYS[2], 'beat', 'skipped')
-local beat, skipped = tonumber(clock[1] or real), tonumber(clock[2] or 0)
-local stood = math.max(0, real - beat - ARGV[4])
-local now = real - skipped - stood
-redis.call('HSET', KEYS[2], 'beat', real, 'skipped', skipped + stood)
+local clock = redis.call('HMGET', KEYS[2], 'beat', 'skipped', 'hold')
+local beat, skipped, hold = tonumber(clock[1] or real), tonumber(clock[2] or 0), tonumber(clock[3] or 0)
+local held = math.max(0, math.min(hold, real) - beat)
+local stood = math.max(0, real - beat - held - ARGV[4])
+if stood > 0 then hold = real + ARGV[5] end
+skipped = skipped + held + stood
+local now = real - skipped
+redis.call('HSET', KEYS[2], 'beat', real, 'skipped', skipped, 'hold', hold)
 redis.call('PEXPIRE', KEYS[2], ARGV[3])
 local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[1])
 for _, code in ipairs(due) do redis.call('ZADD', KEYS[1], 'XX', now + ARGV[2], code) end
@@ -207,15 +214,17 @@ class Store:
         async def all_at_once() -> Any:
             async with self._redis.pipeline(transaction=False) as pipe:
                 pipe.time()
-                pipe.hmget(CLOCK, ["beat", "skipped"])
+                pipe.hmget(CLOCK, ["beat", "skipped", "hold"])
                 if code:
                     pipe.get(f"room:{code}")
                 return await pipe.execute()
 
-        (seconds, micros), (beat, skipped), *raw = await self._ask(all_at_once)
+        (seconds, micros), (beat, skipped, hold), *raw = await self._ask(all_at_once)
         real = int(seconds) * 1000 + int(micros) // 1000
-        stood = max(0, real - int(beat or real) - STOOD)
-        return cast("bytes | None", raw[0]) if raw else None, real - int(skipped or 0) - stood
+        gap = real - int(beat or real)
+        held = max(0, min(int(hold or 0), real) - int(beat or real))
+        now = real - int(skipped or 0) - held - max(0, gap - held - STOOD)
+        return cast("bytes | None", raw[0]) if raw else None, now
 
     async def write(self, raw: bytes, room: Room, due: int) -> bool:
         """Put `room` where `raw` was; False when somebody else wrote first.
@@ -250,7 +259,7 @@ class Store:
 
     async def take_due(self, limit: int) -> Due:
         """Codes whose time has come, for this worker alone until LEASE is over.  Keeps the lobbies' clock going."""
-        args = [limit, LEASE, CLOCK_KEPT, STOOD]
+        args = [limit, LEASE, CLOCK_KEPT, STOOD, HOLD]
         stood, codes = await self._ask(lambda: self._take_due(keys=[DUE, CLOCK], args=args))
         return Due([code.decode() for code in codes], int(stood))
 

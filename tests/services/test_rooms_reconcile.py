@@ -14,6 +14,8 @@ from servicekit import bus
 from servicekit.tokens import Tokens
 from services.rooms import lobbies
 from services.rooms.engine import EngineAway, Listed
+from services.rooms.room import Times
+from services.rooms.store import CLOCK, STOOD, Store
 from services.rooms.table import Live
 from tests.servers import RedisServer
 from tests.services.rooms_client import SECRET, LobbyFrames, TwinTables, Worker, news, refusal, rooms_worker
@@ -292,6 +294,27 @@ async def test_no_time_passes_in_a_lobby_while_no_worker_runs(
         lobby = await one.client.lobby(ann.room)
         assert [p.present for p in lobby.players] == [True, True]
         assert lobby.host == ann.player
+
+
+async def test_after_a_time_without_workers_lobbies_time_goes_on_where_it_was_once_gateways_were_heard(
+    server: RedisServer, store: Any
+) -> None:
+    rooms = Store(server.url, "a worker", Times(), lambda why: None)
+    assert (await rooms.take_due(1)).stood == 0
+    before = await rooms.now()
+    # As if the last worker had come a minute ago; time before that is a minute older, too.
+    await store.hincrby(CLOCK, "beat", -60_000)
+    stopped = await rooms.now()
+    assert 0 <= stopped - (before - 60_000) <= STOOD + 1000
+    assert await rooms.now() == stopped
+    assert (await rooms.take_due(1)).stood >= 60_000 - STOOD
+    await store.hincrby(CLOCK, "hold", 60_000)  # a hold that this machine can't be too slow for
+    assert await rooms.now() == stopped
+    assert (await rooms.take_due(1)).stood == 0
+    assert await rooms.now() == stopped
+    await store.hset(CLOCK, "hold", 0)
+    assert stopped <= await rooms.now() <= stopped + STOOD
+    await rooms.close()
 
 
 async def test_a_redis_that_keeps_its_data_comes_back_with_all_rooms_and_hears_what_it_missed(
