@@ -17,10 +17,10 @@ from stack.data import COUNTS, DataFolder, InUse, default_folder
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; its exit code."""
     parser = _parser()
-    # A command with a parser of its own (simulate, soak, chaos) gets what this one doesn't know.
+    # A command with a parser of its own (simulate, soak, chaos, model) gets what this one doesn't know.
     arguments, rest = parser.parse_known_args(argv)
     arguments.rest = rest
-    if rest and arguments.command not in ("simulate", "soak", "chaos"):
+    if rest and arguments.command not in ("simulate", "soak", "chaos", "model"):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     if arguments.command is None:
         parser.print_help()
@@ -88,6 +88,9 @@ def _parser() -> argparse.ArgumentParser:
 
     chaos = commands.add_parser("chaos", help="processes that die while rooms play, and what it costs", add_help=False)
     chaos.set_defaults(run=_chaos)
+
+    model = commands.add_parser("model", help="the ownership protocol, simulated seed by seed", add_help=False)
+    model.set_defaults(run=_model)
 
     setup = commands.add_parser("setup", help="make the stream and the bucket in NATS_URL, once")
     setup.set_defaults(run=_setup)
@@ -257,6 +260,12 @@ def _chaos(arguments: argparse.Namespace) -> int:
         return _fail(f"no stack came up:\n{error}", "try `snatch play` and look at its logs")
     except orders.Refused as error:
         return _fail(f"the running stack can't be raised: {error}", "look at `snatch status`")
+
+
+def _model(arguments: argparse.Namespace) -> int:
+    from model import cli
+
+    return cli.main(arguments.rest)
 
 
 def _soak(arguments: argparse.Namespace) -> int:

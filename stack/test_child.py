@@ -9,13 +9,16 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
 
+from stack import child as child_module
 from stack.child import Child, Part
 from stack.log_files import LogFile
+from stack.probes import NO_ANSWER
 
 PATIENCE = 20.0
 SLEEPER = "import time; print('up', flush=True); time.sleep(1000)"
@@ -99,6 +102,72 @@ async def test_a_look_tells_ready_from_what_is_missing(scene: Scene) -> None:
     assert (child.state, child.why) == ("starting", "no NATS")
 
 
+async def test_a_child_that_is_killed_again_and_again_never_waits_once_it_was_ready(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(child_module, "LIVED", 0.0)
+    monkeypatch.setattr(child_module, "BACK_OFF", (0.0, 1000.0))  # the test would not live to see it
+    child = scene.child(SLEEPER)
+    for killed in range(3):
+        await scene.until(lambda: child.pid is not None)
+        await child.look()
+        child.signal(signal.SIGKILL)
+        await scene.until(at_work_again(child, killed + 1))
+
+
+async def test_a_child_that_answers_nothing_for_long_is_killed_and_started_again(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(child_module, "HUNG", 0.0)
+    monkeypatch.setattr(child_module, "LAST_WORDS", 0.2)
+    child = scene.child(SLEEPER, NO_ANSWER)
+    await scene.until(lambda: child.pid is not None)
+    child.signal(signal.SIGSTOP)
+    for _ in range(child_module.HUNG_LOOKS - 1):
+        await child.look()
+    assert child.restarts == 0, "a while is not long"
+    await child.look()
+    await scene.until(lambda: child.restarts == 1 and child.state == "starting")
+    assert {("down", "SIGABRT"), ("down", "SIGKILL")} & set(scene.seen)
+    assert any("killed" in why for state, why in scene.seen if state == "not ready")
+
+
+async def test_a_child_that_answers_now_and_then_is_not_killed(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child_module, "HUNG", 0.0)
+    child = scene.child(SLEEPER, NO_ANSWER)
+    await scene.until(lambda: child.pid is not None)
+    silent, told = child.part.probe, replace(child.part, probe=_ready)
+    for _ in range(3):
+        for _ in range(child_module.HUNG_LOOKS - 1):
+            await child.look()
+        child.part = told
+        await child.look()
+        child.part = replace(told, probe=silent)
+    assert (child.state, child.restarts) == ("ready", 0)
+
+
+async def test_a_child_is_renewed_as_another_part_and_no_death_is_counted(scene: Scene) -> None:
+    child = scene.child(SLEEPER)
+    await scene.until(lambda: child.pid is not None)
+    first = child.pid
+    other = "import os, time; print(os.environ['TOLD'], flush=True); time.sleep(1000)"
+    await child.renew(replace(child.part, command=(sys.executable, "-c", other), env={"TOLD": "more"}), 5)
+    await scene.until(lambda: child.state == "starting" and child.pid != first)
+    async with asyncio.timeout(PATIENCE):
+        while child.log.tail(1) != ["more"]:  # noqa: ASYNC110 - the twin tells by its output alone
+            await asyncio.sleep(0.02)
+    assert child.restarts == 0
+    assert not child.killed
+
+
+def at_work_again(child: Child, times: int) -> Callable[[], bool]:
+    return lambda: child.restarts == times and child.state == "starting"
+
+
+async def _ready() -> str | None:
+    return None
+
+
 async def test_stop_ends_a_child_that_does_not_heed_sigterm_and_all_it_started(scene: Scene) -> None:
     program = (
         "import signal, subprocess, sys, time\n"
@@ -124,8 +193,10 @@ def test_children_of_a_parent_that_is_killed_end_too(tmp_path: Path) -> None:
     program = f"""
 import asyncio, sys
 from pathlib import Path
+from stack import child as child_module
 from stack.child import Child, Part
 from stack.log_files import LogFile
+from stack.probes import NO_ANSWER
 
 async def probe():
     return None

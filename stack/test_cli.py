@@ -62,3 +62,27 @@ def test_a_data_folder_that_is_a_file_is_named(
 ) -> None:
     (tmp_path / "file").touch()
     assert "can't hold the data" in refused(capsys, "--data", str(tmp_path / "file"))
+
+
+def test_data_of_another_number_of_nats_servers_are_not_started_over(
+    usual: object, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "nats" / "jetstream").mkdir(parents=True)
+    said = refused(capsys, "--nats", "3", "--data", str(tmp_path))
+    assert "written by 1 NATS server, not by 3" in said
+    assert "--nats 1" in said
+    assert "--fresh" in said
+
+
+def test_a_sync_that_nats_would_take_for_something_else_is_refused(
+    usual: object, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SNATCH_NATS_SYNC", "120")
+    assert "SNATCH_NATS_SYNC is 120" in refused(capsys, "--data", str(tmp_path))
+
+
+def test_nats_servers_of_somebody_else_are_not_ours_to_count(
+    usual: object, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("NATS_URL", "nats://127.0.0.1:1")
+    assert "NATS_URL" in refused(capsys, "--nats", "3", "--data", str(tmp_path))

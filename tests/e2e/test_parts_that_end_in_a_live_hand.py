@@ -11,22 +11,15 @@ import signal
 import sys
 import time
 import urllib.request
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from simulate.log_witness import LogWitness
-from simulate.phone import Phone
-from simulate.room_log import RoomLog, judge_ledger, judge_view
-from simulate.tv import Tv
 from stack import lent, scale
-from tests.e2e.party import Party, must, party, until, within
+from tests.e2e.live_hand import live_hand
 from tests.waiting import reach
-from wire import client_in
 
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(240)]
 
@@ -41,77 +34,6 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     two = [word for kind in ("engines", "gateways", "rooms", "bots", "watches") for word in (f"--{kind}", "2")]
     with lent.started(*two, folder=tmp_path_factory.mktemp("stack"), say=False) as state:
         yield state
-
-
-class Hand:
-    """Ann, Bo and bots in a live hand, a TV beside them, and a witness of the log."""
-
-    def __init__(self, people: Party, witness: LogWitness, phones: list[Phone], tv: Tv) -> None:
-        self.people, self.witness, self.phones, self.tv = people, witness, phones, tv
-        self._playing: asyncio.Task[None] | None = None
-
-    def play(self, speed: float) -> None:
-        self._playing = asyncio.create_task(self.people.play(*self.phones, speed=speed))
-
-    async def live(self) -> None:
-        """Everybody may move cards, in the hand that was dealt first."""
-        for phone in self.phones:
-            await until(phone, lambda p: p.screen.live)
-            assert phone.screen.view.hand == 1
-
-    async def finish(self) -> None:
-        """To the scores, at once; then all screens, a page opened now and the log must say the same."""
-        await self.stop()
-        self.play(speed=30)
-        assert self._playing is not None
-        await self._playing
-        found = self.people.found
-        assert await self.witness.catch_up()
-        log = self.witness.rooms[self.people.room]
-        for phone in self.phones:
-            await until(phone, lambda p: p.screen.phase() in ("scores", "standings"))
-            seat = phone.screen.seat
-            assert seat is not None
-            judge_ledger(log, self.people.room, seat, phone.tab, {i: t.no for i, t in phone.told.items()}, found)
-            judge_view(log, self.people.room, seat, phone.screen.view, found)
-            second = self.people.tab(phone.token)
-            await until(second, lambda p: p.screen.table is not None)
-            assert second.screen.view == phone.screen.view
-        await until(self.tv, lambda t: t.screen.phase() in ("scores", "standings"))
-        assert self.tv.screen.view.result == self.phones[0].screen.view.result
-        assert found.told == []
-
-    async def stop(self) -> None:
-        if self._playing is not None:
-            self._playing.cancel()
-            await asyncio.gather(self._playing, return_exceptions=True)
-
-    def log(self) -> RoomLog:
-        return self.witness.rooms[self.people.room]
-
-
-@asynccontextmanager
-async def live_hand(stack: dict[str, Any], *bots: str) -> AsyncIterator[Hand]:
-    address = SimpleNamespace(url=stack["url"], watch_url=stack["watch_url"])
-    async with party(address) as people:
-        witness = LogWitness(stack["nats_url"], people.found)
-        await witness.start()
-        hand = None
-        try:
-            ann, bo = await people.host("Ann"), await people.join("Bo")
-            for level in bots:
-                await within(ann.act(client_in.AddBot(level)))  # type: ignore[arg-type]
-            await people.start(ann)
-            await must(ann, client_in.Deal())
-            await people.live()
-            tv = await people.tv()
-            await until(tv, lambda t: t.screen.live)
-            hand = Hand(people, witness, [ann, bo], tv)
-            yield hand
-        finally:
-            if hand is not None:
-                await hand.stop()
-            await witness.stop()
 
 
 async def test_every_part_is_restarted_in_a_live_hand_and_nothing_is_lost(stack: dict[str, Any]) -> None:
