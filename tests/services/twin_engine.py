@@ -86,6 +86,8 @@ class TwinEngine(engine_pb2_grpc.EngineServiceServicer):
         self.commands: list[pb.Command] = []
         """Every move that came, decided or not."""
         self.detached: list[tuple[str, int, int]] = []
+        self.attempts: list[int] = []
+        self.attempts_undone: list[int] = []
         self.views = 0
         self.attaches = 0
         self.lose_frames = 0
@@ -197,6 +199,7 @@ class TwinEngine(engine_pb2_grpc.EngineServiceServicer):
 
     async def Attach(self, request: pb.AttachRequest, context: Any) -> pb.AttachResponse:  # noqa: N802
         self.attaches += 1
+        self.attempts.append(request.attempt)
         await self._happened()
         if self.hold_attach is not None:
             await self.hold_attach.wait()
@@ -275,7 +278,8 @@ class TwinEngine(engine_pb2_grpc.EngineServiceServicer):
             return None
         if command.kind == pb.COMMAND_KIND_DETACH:
             self.detached.append((command.room, command.seat, command.session))
-            return None
+            self.attempts_undone += [command.id] if not command.session else []
+            return reply(pb.REPLY_KIND_DETACHED, command.id)
         if command.id in self.drop_ids:
             self.drop_ids.remove(command.id)
             return None
