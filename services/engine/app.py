@@ -19,7 +19,6 @@ from services.engine.board import Lease
 from services.engine.dealing import Deals
 from services.engine.hall import Hall
 from services.engine.metrics import EngineMetrics
-from services.engine.records import VERSION
 from services.engine.service import EngineService
 from services.engine.settings import EngineSettings
 from services.engine.stream import Asker, StreamAway
@@ -59,7 +58,7 @@ class Engine:
         await self._asker.start()
         self._server = rpc.server()
         self.port = self._server.add_insecure_port(f"{self.settings.engine_host}:{self.settings.engine_port}")
-        lease = Lease(0, self._advertised(), self.settings.build, secrets.token_hex(4), reads=VERSION)
+        lease = Lease(0, self._advertised(), self.settings.build, secrets.token_hex(4))
         self.hall = Hall(
             self._bus,
             self._asker,

@@ -180,7 +180,7 @@ class Batch:
         newcomer = calls.newcomer(request, table)
         sitting = self._sitting(request.room, table)
         try:
-            member = presence.attach(sitting, newcomer, request, call.via)
+            member = presence.attach(sitting, newcomer, request, call.via, self.writes)
         except presence.TableFull:
             raise CallRefused("RESOURCE_EXHAUSTED", "full") from None
         session = member.session

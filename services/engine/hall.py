@@ -278,7 +278,13 @@ class Hall:
 
     def _look_at_versions(self, now: float) -> None:
         leases = self.board.leases
-        self._versions.look([leases[e][0].reads for e in self.keeper.alive() if e in leases], now)
+        alive = self.keeper.alive()
+        reads = {engine: lease.reads for engine, (lease, _) in leases.items() if engine != self.name}
+        self._versions.look(
+            [v for engine, v in reads.items() if engine in alive],
+            [v for engine, v in reads.items() if engine not in alive],
+            now,
+        )
         for owner in self.owners():
             owner.rewrite()
 

@@ -15,6 +15,7 @@ from servicekit.bus import Bus
 from services.engine.board import Board, Lease
 from services.engine.lease import RENEW, Silence
 from services.engine.metrics import EngineMetrics
+from services.engine.records import VERSION
 from services.engine.stream import StreamAway
 from wire import subjects
 from wire.news import EngineSuspected
@@ -41,7 +42,8 @@ class Keeper:
         beat: Callable[[], None],
         name_taken: Callable[[str], None],
     ) -> None:
-        self._bus, self._board, self._name, self._lease = bus, board, name, lease
+        self._bus, self._board, self._name = bus, board, name
+        self._lease = msgspec.structs.replace(lease, reads=VERSION)
         self._metrics, self._beat, self._name_taken = metrics, beat, name_taken
         self.silence = Silence()
         self.proved_at = 0.0

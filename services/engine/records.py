@@ -13,10 +13,13 @@ from typing import Any, Literal
 
 import msgspec
 
-VERSION = 1
+VERSION = 2
 """The highest version read here, of records and of the snapshots in them."""
 BEFORE = 1
-"""That of the release before: written until every engine reads VERSION (see `versions`)."""
+"""That of the release before: written until every engine reads VERSION (see `versions`).
+
+1: release 0.1.0.  2: `Attached.back`.
+"""
 
 
 class UnknownVersion(ValueError):
@@ -74,6 +77,8 @@ class Attached(_Event, tag="attach"):
     attempt: int = 0
     """The caller's name for this try, to undo it by when its answer was lost."""
     hello_at: int = 0
+    back: bool = False
+    """Of a tab that had the seat before: its ids go on where they were.  From version 2 on."""
 
 
 class Detached(_Event, tag="detach"):

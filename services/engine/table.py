@@ -230,7 +230,7 @@ class Table:
     def _attached(self, event: r.Attached, now: int) -> None:
         m = self.state.members[event.seat]
         if event.tab != m.tab:
-            _change_tab(m, event.tab)
+            _change_tab(m, event.tab, event.back)
         m.session, m.worker, m.via, m.attempt = event.session, event.worker, event.via, event.attempt
         m.hello_at = event.hello_at
         m.attached, m.been, m.gone, m.grace_at = True, True, False, None
@@ -351,13 +351,16 @@ class Table:
             m.grace_at = None
 
 
-def _change_tab(m: Member, tab: int) -> None:
-    """A new tab counts from 1; one that was here before goes on where it was, or it would move twice."""
+def _change_tab(m: Member, tab: int, back: bool) -> None:
+    """A new tab counts from 1; one that was here before goes on where it was, or it would move twice.
+
+    It is the event that says so: engines of release 0.1.0 let every tab count from 1.
+    """
     former = [f for f in m.former if f.tab != tab]
-    back = next((f for f in m.former if f.tab == tab), FormerTab(tab, 0, []))
+    was = next((f for f in m.former if back and f.tab == tab), FormerTab(tab, 0, []))
     if m.answered:
         former.append(FormerTab(m.tab, m.answered, m.answers))
-    m.tab, m.answered, m.answers = tab, back.answered, back.answers
+    m.tab, m.answered, m.answers = tab, was.answered, was.answers
     m.former = former[-TABS_KEPT:]
 
 

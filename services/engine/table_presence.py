@@ -22,7 +22,7 @@ class TableFull(Exception):
     """No more members at this table."""
 
 
-def attach(sitting: Sitting, newcomer: r.Newcomer, how: pb.AttachRequest, via: str) -> Member:
+def attach(sitting: Sitting, newcomer: r.Newcomer, how: pb.AttachRequest, via: str, writes: int) -> Member:
     """A tab takes its player's place; whoever is new at the table enters.  Raises TableFull."""
     table = sitting.table
     member = table.seat_of(newcomer.player)
@@ -35,7 +35,8 @@ def attach(sitting: Sitting, newcomer: r.Newcomer, how: pb.AttachRequest, via: s
     was_gone = member.gone
     step.greeting = member.seat
     session = member.session % MAX_SESSION + 1
-    sitting.emit(r.Attached(member.seat, session, how.tab, how.worker, via, how.attempt, how.hello_at))
+    back = writes >= 2 and any(f.tab == how.tab for f in member.former)
+    sitting.emit(r.Attached(member.seat, session, how.tab, how.worker, via, how.attempt, how.hello_at, back))
     if was_gone and member.bot is None:
         sitting.tell("back", player=member.player)
     if member.seat == table.state.host and table.state.held_at is not None:

@@ -1,8 +1,8 @@
 """Which version of the log this engine writes, while engines of two releases run side by side.  Sans I/O.
 
-Each engine's lease says what it reads.  A newer version is written only when every living
-engine has read it for a while: one that is away just now may come back as it was.  An
-older engine that comes is written for from that moment on.
+Each engine's lease says what it reads.  A newer version is written when every engine that
+ever had a lease reads it, or every living one has for a while: one that is away just now
+may come back as it was.  An older engine that comes is written for from that moment on.
 """
 
 from __future__ import annotations
@@ -23,12 +23,16 @@ class Versions:
         self._higher = 0
         self._since = 0.0
 
-    def look(self, peers: Iterable[int], now: float) -> None:
-        """`peers`: what each other living engine reads."""
-        common = max(r.BEFORE, min([r.VERSION, *peers]))
-        if common <= self.writes:
+    def look(self, living: Iterable[int], gone: Iterable[int], now: float) -> None:
+        """What each other engine reads: those that live, and those of which only the lease is left."""
+        common = _common(living)
+        if common <= self.writes or common <= _common(gone):
             self.writes, self._higher = common, 0
         elif common != self._higher:
             self._higher, self._since = common, now
         elif now - self._since >= RAISE_AFTER:
             self.writes, self._higher = common, 0
+
+
+def _common(reads: Iterable[int]) -> int:
+    return max(r.BEFORE, min([r.VERSION, *reads]))

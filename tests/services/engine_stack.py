@@ -56,7 +56,7 @@ class EngineStack:
         await self.nc.close()
 
     async def start(self, name: str) -> Engine:
-        engine = self.running[name] = Engine(EngineSettings(nats_url=self.url, instance=name))
+        engine = self.running[name] = Engine(EngineSettings(nats_url=self.url, instance=name, trim_after=0))
         await engine.start()
         return engine
 

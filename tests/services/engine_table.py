@@ -100,6 +100,7 @@ class Play:
         self.ledger, self.shadow = Ledger(GAMES_HERE), Ledger(GAMES_HERE)
         self.now, self.sequence, self.epoch = 0, 0, 1
         self.game = game
+        self.writes = r.VERSION
         self.log: list[bytes] = []
         self.told: list[dict[str, Any]] = []
         self.private: dict[int, list[dict[str, Any]]] = {}
@@ -134,14 +135,14 @@ class Play:
     def do(self, *items: Item, later: int = 1) -> None:
         """One record with all of this, `later` ms after the one before."""
         self.now += later
-        batch = Batch(self.ledger, self.epoch, self.now)
+        batch = Batch(self.ledger, self.epoch, self.now, self.writes)
         batch.wake()
         for item in items:
             batch.take(item)
         batch.finish()
         if not batch.empty:
             self.sequence += 3  # other partitions' records lie between
-            record = r.Record(r.VERSION, 0, self.epoch, "data", self.now, batch.snapshots, batch.chunks)
+            record = r.Record(self.writes, 0, self.epoch, "data", self.now, batch.snapshots, batch.chunks)
             self.log.append(r.encode(record))
             self.ledger.committed(record, self.sequence)
             self.shadow.replay(r.decode(self.log[-1]), self.sequence)

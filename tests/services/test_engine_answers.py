@@ -50,6 +50,17 @@ def test_a_tab_that_comes_back_after_another_goes_on_with_its_ids_and_makes_no_m
     assert new.last == 1
 
 
+def test_while_an_engine_of_release_0_1_0_lives_a_tab_that_comes_back_counts_from_1_as_it_would_there() -> None:
+    play = Play()
+    play.writes = 1
+    old = play.start().phones[0]
+    assert old.move("take") is None
+    Phone(play, "p0", 999, "Ann").attach()
+    assert old.attach().last == 0
+    assert old.move("take") is None
+    assert play.table.cards.left[0] == 1
+
+
 def test_of_tabs_that_are_gone_for_good_a_few_are_remembered() -> None:
     play = Play().start()
     for tab in range(200, 200 + 3 * TABS_KEPT):
