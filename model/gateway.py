@@ -168,7 +168,6 @@ class Gateway:
         self.engines = Engines(cast(Any, bus), self.name, links=links)
         # In the log it is: the same in every run of a seed.
         self.engines.caller = f"{self.name}-{self.loop.dice.getrandbits(32):08x}"
-        setattr(self.engines, "new_attempt", lambda: self.loop.dice.randrange(1, 2**32))
         self.feeds = Feeds(cast(Any, bus), self.engines)
         await self.engines.start()
         await self.feeds.start()

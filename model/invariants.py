@@ -25,6 +25,8 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import msgspec
+
 from model.bus import SimBus
 from model.cluster import Cluster
 from model.judgements import Judgements, wrapped
@@ -41,8 +43,6 @@ from services.engine.ledger import Ledger
 from wire import subjects
 from wire.news import Entry
 from wire.places import partition_of
-
-import msgspec
 
 NO_FAULT = "no fault of our own"
 _LOG = subjects.LOG_SUBJECTS[:-1]
@@ -116,7 +116,9 @@ class Observer:
             self.tell(f"placed {message.subject[len(KV) :]}: {entry}")
             self.truth.placed(int(message.subject[len(KV) + 2 :]), entry.epoch)
 
-    def _published(self, original: Callable[..., Any], bus: SimBus, subject: str, payload: bytes, *rest: Any, **more: Any) -> Any:
+    def _published(
+        self, original: Callable[..., Any], bus: SimBus, subject: str, payload: bytes, *rest: Any, **more: Any
+    ) -> Any:
         if subject.startswith("f."):
             self.tell(f"publishes {subject}")
             self.tellings.published(subject, payload)
@@ -147,7 +149,9 @@ class Observer:
             for s in chunk.steps
         ]
         snapshots = [s.room for s in record.snapshots]
-        self.tell(f"committed {message.subject} at {message.sequence}: {message.headers} {record.kind} {snapshots} {moves}")
+        self.tell(
+            f"committed {message.subject} at {message.sequence}: {message.headers} {record.kind} {snapshots} {moves}"
+        )
 
     # ---- the end ----
 

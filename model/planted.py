@@ -110,7 +110,8 @@ def unfenced_checkpoint(stack: contextlib.ExitStack) -> None:
             partition, log = self.partition, self._floor.log
             rooms = [r.RoomSnapshot(name, store.dump(room.table)) for name, room in self.ledger.rooms.items()]
             record = r.Record(r.VERSION, self.number, partition.epoch, "data", batch.now, rooms)
-            while True:
+            done: int | None = None
+            while done is None:
                 with contextlib.suppress(StreamAway):
                     last = await log.last(self.number)
                     id = f"{self.number}:{partition.epoch}:c{self.ledger._records}:{partition.nonce}"
@@ -119,8 +120,6 @@ def unfenced_checkpoint(stack: contextlib.ExitStack) -> None:
                         break
                     body = r.encode(record)
                     done = await log._stream.append(subjects.log(self.number), body, last.sequence, id)
-                    if done is not None:
-                        break
                 await asyncio.sleep(0.05)
             partition.last = done
             self.ledger.committed(record, done)
