@@ -9,7 +9,7 @@ HOST ?=
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup play web proto schemas settings test test-rules soak model test-compose lint format lock locks clean
+.PHONY: help setup play web proto schemas settings test test-rules chaos soak model test-compose lint format lock locks clean
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -40,6 +40,10 @@ test-rules: ## the rules alone, in seconds
 
 model: setup ## a night of the ownership protocol, 100,000 simulated worlds; ARGS="--seeds N --planted all"
 	@.venv/bin/snatch model --seeds 100000 $(ARGS)
+
+chaos: setup ## every part killed, stopped and ended while 100 rooms play; under 15 min. ARGS="--json FILE"
+	@$(SETUP) web
+	@.venv/bin/snatch chaos --own --matrix --strict $(ARGS)
 
 soak: setup ## an hour of rooms that come and go, in 10 minutes: does anything grow? ARGS="--svg FILE"
 	@.venv/bin/snatch soak $(ARGS)

@@ -14,14 +14,16 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import uvloop
 
+from servicekit import logs
 from simulate import chaos_cells as cells
 from simulate import chaos_report as report
 from simulate.chaos_cells import BadCell, Cell
+from simulate.chaos_failover import Failover, Raise
 from simulate.chaos_room import RoomWish
 from simulate.chaos_run import CellResult, ChaosRun
 from simulate.cli import NoStack
@@ -41,7 +43,6 @@ OPTIONS = {
 ENVIRONMENT = {"SNATCH_TRIM_AFTER": "30", "SNATCH_CREATE_PER_MINUTE": "0", "SNATCH_JOIN_PER_MINUTE": "0"}
 """Of a stack of our own: its log can be read at leisure, and all rooms come from one address."""
 
-Raise = Callable[[Path, Mapping[str, int]], Any]
 Started = Callable[..., AbstractContextManager[Stack]]
 
 
@@ -61,8 +62,10 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--hold", type=cells.seconds, default=10.0, metavar="T", help="how long a STOP lasts (10s)")
     p.add_argument("--nats", type=int, default=1, choices=(1, 3), help="servers of a stack of our own (1)")
     p.add_argument("--matrix", action="store_true", help="every part with every fault, and three NATS servers")
+    p.add_argument("--failover", action="store_true", help="the only engine is killed as a second one appears")
     p.add_argument("--short", action="store_true", help="a few cells, a few seconds each")
     p.add_argument("--strict", action="store_true", help="times count too")
+    p.add_argument("--own", action="store_true", help="on a stack of our own, whatever runs")
     p.add_argument("--data", type=Path, metavar="DIR", help="the running stack's folder (.snatch, or SNATCH_DATA)")
     p.add_argument("--json", type=Path, metavar="FILE", help="write what was found there too")
     return p
@@ -71,6 +74,7 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str], running: Running, started: Started, raise_to: Raise) -> int:
     """0 when all held, 1 when something was lost, doubled or unequal (strict: or too slow), 2 when asked wrongly."""
     arguments = parser().parse_args(argv)
+    logs.set_up("chaos", "", level="error")  # that NATS is away is no news here
     try:
         plan = planned(arguments)
     except BadCell as error:
@@ -85,7 +89,8 @@ def main(argv: Sequence[str], running: Running, started: Started, raise_to: Rais
         for nats, its in plan.items():
             with _stack(arguments, nats, running, started, raise_to) as stack:
                 check_loopback(stack["url"])
-                uvloop.run(_run(its, stack, running, wish, max(1, arguments.rooms), results, told))
+                players = Players(stack, running, wish, max(1, arguments.rooms), raise_to)
+                uvloop.run(_run(its, players, results, told))
     except (NotLoopback, NoStack) as error:
         print(f"✗ {error}", file=sys.stderr)
         return 2
@@ -101,6 +106,8 @@ def planned(arguments: argparse.Namespace) -> dict[int, list[Cell]]:
         return {1: cells.matrix(arguments.hold), 3: cells.cluster(arguments.hold)}
     if arguments.short:
         return {1: cells.short()}
+    if arguments.failover:
+        return {1: cells.failover()}
     one = cells.cell(
         arguments.kill, arguments.signal, arguments.every, arguments.duration, arguments.hold, arguments.nats
     )
@@ -111,13 +118,18 @@ def _stack(
     arguments: argparse.Namespace, nats: int, running: Running, started: Started, raise_to: Raise
 ) -> AbstractContextManager[Stack]:
     """The one that runs, raised to two of each; else, and for other NATS servers, one of our own.  Raises NoStack."""
+    if arguments.failover:
+        return _with(ENVIRONMENT, started(*_options({**TWO, "engine": 1}), "--nats", str(nats)))
     there = running(arguments.data)
     if arguments.data is not None and there is None:
         raise NoStack(f"no stack runs on {arguments.data}")
-    if there is not None and sum(p["kind"] == "nats" for p in there["parts"]) == nats:
+    if there is not None and not arguments.own and sum(p["kind"] == "nats" for p in there["parts"]) == nats:
         return nullcontext(raise_to(Path(there["data"]), TWO))
-    options = [word for kind, count in TWO.items() for word in (OPTIONS[kind], str(count))]
-    return _with(ENVIRONMENT, started(*options, "--nats", str(nats)))
+    return _with(ENVIRONMENT, started(*_options(TWO), "--nats", str(nats)))
+
+
+def _options(counts: Mapping[str, int]) -> list[str]:
+    return [word for kind, count in counts.items() for word in (OPTIONS[kind], str(count))]
 
 
 @contextlib.contextmanager
@@ -134,22 +146,34 @@ def _with(settings: Mapping[str, str], stack: AbstractContextManager[Stack]) -> 
                 os.environ.pop(name, None)
 
 
-async def _run(
-    plan: Sequence[Cell],
-    stack: Stack,
-    running: Running,
-    wish: RoomWish,
-    rooms: int,
-    results: list[CellResult],
-    told: list[str],
-) -> None:
+@dataclass(frozen=True)
+class Players:
+    """Who plays where."""
+
+    stack: Stack
+    running: Running
+    wish: RoomWish
+    rooms: int
+    raise_to: Raise
+
+
+async def _run(plan: Sequence[Cell], players: Players, results: list[CellResult], told: list[str]) -> None:
+    stack, wish = players.stack, players.wish
     folder = Path(stack["data"])
-    print(f"{rooms} rooms, {wish.seats} people and {wish.bots} bots each, on {stack['url']}", flush=True)
-    async with ChaosRun(stack, lambda: running(folder), wish, rooms, lambda text: print(text, flush=True)) as run:
+
+    def say(text: str) -> None:
+        print(text, flush=True)
+
+    def state() -> Stack | None:
+        return players.running(folder)
+
+    say(f"{players.rooms} rooms, {wish.seats} people and {wish.bots} bots each, on {stack['url']}")
+    async with ChaosRun(stack, state, wish, players.rooms, say) as run:
         gc.collect()
         gc.freeze()
         for cell in plan:
-            result = await run.cell(cell)
+            faulter = Failover(state, stack, players.raise_to) if cell.failover else None
+            result = await run.cell(cell, faulter)
             results.append(result)
-            print(report.table([result]).splitlines()[-1], flush=True)
+            say(report.table([result]).splitlines()[-1])
         told += run.found.told

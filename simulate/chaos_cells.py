@@ -9,7 +9,7 @@ from simulate.faults import FAULTS, Fault
 KINDS = ("engine", "gateway", "rooms", "bots", "watch", "nats", "valkey")
 ALIASES = {"nats-server": "nats", "redis": "valkey", "engines": "engine", "gateways": "gateway", "watches": "watch"}
 
-ENGINE_BACK, DRAIN, CLUSTER_BACK, SOCKETS_BACK, BOTS_BACK = 2.0, 0.25, 10.0, 2.0, 3.0
+ENGINE_BACK, DRAIN, CLUSTER_BACK, SOCKETS_BACK, BOTS_BACK, FAILOVER_BACK = 2.0, 0.25, 10.0, 2.0, 3.0, 3.0
 """Seconds, from the issue: see `Limits`."""
 
 STOP_EVERY, USUAL_EVERY = 15.0, 10.0
@@ -25,6 +25,8 @@ class Limits:
 
     gap_p99: float | None = None
     gap_max: float | None = None
+    last_back: float | None = None
+    """From the fault until the last room goes on."""
     sockets: float | None = None
     """From a gateway's death to the last of its sockets back at a snapshot."""
     bots: float | None = None
@@ -43,14 +45,20 @@ class Cell:
     duration: float = 120.0
     hold: float = 10.0
     nats: int = 1
+    failover: bool = False
+    """The only engine is killed as its heir appears."""
 
     @property
     def name(self) -> str:
+        if self.failover:
+            return f"{self.kind} failover"
         part = f"{self.kind} ×{self.nats}" if self.kind == "nats" and self.nats > 1 else self.kind
         return f"{part} {self.fault}"
 
     @property
     def limits(self) -> Limits:
+        if self.failover:
+            return Limits(last_back=FAILOVER_BACK)
         quiet = self.fault == "TERM" and not (self.kind == "nats" and self.nats == 1)
         if self.kind == "nats":
             return Limits(gap_max=CLUSTER_BACK if self.nats > 1 else None, quiet=quiet)
@@ -117,6 +125,11 @@ def matrix(hold: float = 10.0) -> list[Cell]:
 def cluster(hold: float = 10.0) -> list[Cell]:
     """The faults of one of three NATS servers."""
     return [_matrix_cell("nats", fault, hold, 3) for fault in FAULTS]
+
+
+def failover() -> list[Cell]:
+    """One fault alone."""
+    return [Cell("engine", "KILL", 15, 15, failover=True)]
 
 
 def _matrix_cell(kind: str, fault: Fault, hold: float, nats: int) -> Cell:

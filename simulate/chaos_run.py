@@ -44,7 +44,7 @@ class CellResult:
     gaps: list[float]
     """Each room's longest."""
     last_back: float | None
-    """From a fault to the end of the last notable gap, the worst of all hits; None: there was none."""
+    """From a fault until the last room that it held up went on, the worst of all hits; None: it held up none."""
     sockets_back: float | None
     tvs_back: float | None
     bots_back: float | None
@@ -108,6 +108,7 @@ class CellResult:
         for what, limit, value in (
             ("gap p99", limits.gap_p99, percentile(self.gaps, 99)),
             ("gap max", limits.gap_max, max(self.gaps, default=0.0)),
+            ("last room back", limits.last_back, self.last_back or 0.0),
             ("sockets back", limits.sockets, self.sockets_back or 0.0),
             ("bots driven", limits.bots, self.bots_back or 0.0),
         ):
@@ -176,9 +177,9 @@ class ChaosRun:
 
     # ---- a cell ------------------------------------------------------------------------
 
-    async def cell(self, cell: Cell) -> CellResult:
+    async def cell(self, cell: Cell, faulter: Faulter | None = None) -> CellResult:
         """Faults, quiet, comparison."""
-        faulter = Faulter(self._state, cell.kind)
+        faulter = faulter or Faulter(self._state, cell.kind)
         await self._all_ready()
         self._reset()
         before = (self.found.moves, self.found.refused.copy(), self.found.errors.copy(), self.found.broken.copy())
@@ -211,7 +212,7 @@ class ChaosRun:
             moves=moves,
             verdicts=verdicts,
             gaps=gaps,
-            last_back=_worst(self._last_back(hit, until) for hit, until in _windows(faulter.hits)),
+            last_back=_worst(room.gaps.back_after(hit.at) for hit in faulter.hits for room in alive),
             sockets_back=_worst(self.sockets.back_after(hit.at, until) for hit, until in _windows(faulter.hits)),
             tvs_back=_worst(
                 room.tv_sockets.back_after(hit.at, until) for hit, until in _windows(faulter.hits) for room in alive
@@ -267,9 +268,6 @@ class ChaosRun:
             await asyncio.sleep(0.05)
 
     # ---- times ---------------------------------------------------------------------------
-
-    def _last_back(self, hit: Hit, until: float) -> float | None:
-        return _worst(room.gaps.back_after(hit.at, until) for room in self.rooms)
 
     def _bots_back(self, hits: Sequence[Hit]) -> float | None:
         """From a worker's fault to the last of its seats driven again, by the log's own times."""

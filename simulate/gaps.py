@@ -14,6 +14,9 @@ from collections.abc import Sequence
 NOTABLE = 0.25
 """Seconds: shorter gaps are play, longer ones are what a fault did."""
 
+REACTION = 2.0
+"""Seconds after a fault in which rooms begin to feel it: what comes later is the new process's start, or play."""
+
 
 class RoomGaps:
     """Of one room.  Times are seconds of one monotonic clock."""
@@ -60,10 +63,13 @@ class RoomGaps:
         self.longest = 0.0
         return longest
 
-    def back_after(self, fault: float, until: float) -> float | None:
-        """Seconds from a fault to the end of the last notable gap that began before `until`; None without one."""
-        ends = [end for begin, end in self.ended if end > fault and begin < until]
-        return max(ends) - fault if ends else None
+    def back_after(self, fault: float) -> float | None:
+        """Seconds from a fault until this room went on: the end of the gap that the fault made.
+
+        That is the first notable one that begins, or lasts, in the `REACTION` after it; None without one.
+        """
+        ends = [end for begin, end in self.ended if end > fault and begin < fault + REACTION]
+        return ends[0] - fault if ends else None
 
 
 def percentile(values: Sequence[float], p: float) -> float:

@@ -46,6 +46,7 @@ def tests() -> list[Check]:
         pytest("model tests", "tests/model"),
         Check("model", (sys.executable, "-m", "model.cli", "--seeds", "2000")),
         pytest("end to end", "tests/e2e"),
+        Check("chaos", (sys.executable, "-m", "stack.cli", "chaos", "--own", "--short", "--rooms", "6")),
         pytest("browser", "tests/browser", beside=True),
     ]
 
