@@ -42,7 +42,6 @@ model: setup ## a night of the ownership protocol, 100,000 simulated worlds; ARG
 	@.venv/bin/snatch model --seeds 100000 $(ARGS)
 
 chaos: setup ## every part killed, stopped and ended while 100 rooms play; under 15 min. ARGS="--json FILE"
-	@$(SETUP) web
 	@.venv/bin/snatch chaos --own --matrix --strict $(ARGS)
 
 soak: setup ## an hour of rooms that come and go, in 10 minutes: does anything grow? ARGS="--svg FILE"
