@@ -78,6 +78,8 @@ class Visit:
                 await STORIES[self.story][1](self)
                 watched.cancel()
         except Exception as error:
+            if _being_cancelled():
+                return
             causes = error.exceptions if isinstance(error, ExceptionGroup) else (error,)
             words = "; ".join(repr(cause) for cause in causes)
             self._found.check(CAME_AND_WENT, False, f"{self._room or self._number}: {self.story}: {words}")
@@ -311,11 +313,17 @@ class Crowd:
 
     async def _keep_busy(self, place: int) -> None:
         await asyncio.sleep(self._pace.seconds(self._dice.uniform(0, 120)))
-        while True:
+        while not _being_cancelled():
             dice = Random(self._dice.random())
             number = self.tally.rooms + 1
             await Visit(number, self._door, self._tv_url, self._pace, dice, self._found, self.tally).run()
             await asyncio.sleep(self._pace.seconds(self._dice.uniform(0, 4)))
+
+
+def _being_cancelled() -> bool:
+    """Also where the cancellation didn't come through: a group whose tasks fail meanwhile raises their failure."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 async def _must(phone: Phone, move: Any) -> None:
