@@ -50,6 +50,8 @@ class Part:
     env: Mapping[str, str] = field(default_factory=dict)
     ports: Mapping[str, int] = field(default_factory=dict)
     folder: Path | None = None
+    alive: Probe | None = None
+    """Answered by whatever isn't hung, also when others on which it waits are; None: `probe` is."""
 
 
 class Child:
@@ -139,7 +141,9 @@ class Child:
             self._is("ready")
         else:
             self._is("not ready" if self.state in ("ready", "not ready") else "starting", missing)
-        if missing == NO_ANSWER:
+        if missing == NO_ANSWER and self.part.alive is not None:
+            missing = await self.part.alive()
+        if missing == NO_ANSWER and self.pid == pid:
             await self._suffer_silence(pid)
         else:
             self._silent_looks = 0

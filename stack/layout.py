@@ -162,6 +162,7 @@ def _service(kind: str, number: int, taker: _Taker) -> Part:
         kind=kind,
         command=(sys.executable, "-m", f"services.{kind}"),
         probe=probes.http(ports["ops"]),
+        alive=probes.http(ports["ops"], "/healthz"),
         stage=STAGES[kind],
         env=env,
         ports=ports,

@@ -9,7 +9,7 @@ from typing import Any
 from stack.data import DataFolder
 from stack.orders import Order, give
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 """Seconds that becoming another layout may take."""
 RESTART_PATIENCE = 300.0
 

@@ -126,6 +126,7 @@ def nats(folder: Path, ports: Mapping[str, Mapping[str, int]], sync: str = SYNC)
                 kind="nats",
                 command=(nats_program(), "--config", str(config)),
                 probe=probes.http(mine["monitor"], "/healthz"),
+                alive=probes.http(mine["monitor"], "/healthz?js-enabled-only=true"),
                 stage=LAST_STAGE,
                 ports=dict(mine),
             )

@@ -146,6 +146,16 @@ async def test_a_child_that_answers_now_and_then_is_not_killed(scene: Scene, mon
     assert (child.state, child.restarts) == ("ready", 0)
 
 
+async def test_a_child_that_only_waits_for_others_is_not_killed(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child_module, "HUNG", 0.0)
+    child = scene.child(SLEEPER, NO_ANSWER)
+    child.part = replace(child.part, alive=_ready)
+    await scene.until(lambda: child.pid is not None)
+    for _ in range(child_module.HUNG_LOOKS + 1):
+        await child.look()
+    assert (child.state, child.why, child.restarts) == ("starting", NO_ANSWER, 0)
+
+
 async def test_a_child_is_renewed_as_another_part_and_no_death_is_counted(scene: Scene) -> None:
     child = scene.child(SLEEPER)
     await scene.until(lambda: child.pid is not None)
