@@ -305,6 +305,12 @@ class Waiting(_Strict, tag_field="t", tag="waiting"):
     """“Waiting for the table”: its engine can't be reached just now.  A snapshot ends it."""
 
 
+class LobbyAway(_Strict, tag_field="t", tag="lobby_away"):
+    """Lobbies can't be changed just now, or with `away` False can again; a hand goes on meanwhile."""
+
+    away: bool = True
+
+
 class NoTable(_Strict, tag_field="t", tag="no_table"):
     """To a TV: the room exists, nothing is being played; `lobby` messages follow."""
 
@@ -338,6 +344,7 @@ ServerMessage = (
     | Expect
     | Pong
     | Waiting
+    | LobbyAway
     | NoTable
     | TakenOver
     | Error

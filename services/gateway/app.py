@@ -13,6 +13,7 @@ from servicekit.sockets import Socket, uvicorn_options
 from servicekit.tokens import Tokens
 from servicekit.upstream import Upstream
 from services.gateway.http import Api, build_app
+from services.gateway.lobby_watch import LobbyWatch
 from services.gateway.metrics import GatewayMetrics
 from services.gateway.parts import Parts
 from services.gateway.player import Player
@@ -41,11 +42,15 @@ class Gateway:
         settings = self._settings
         up = self.upstream = await Upstream.connect(settings, "gateway")
         presence = Presence(up.rooms)
-        self._parts = Parts(settings, Tokens(settings.secret), up.rooms, up.lobbies, up.feeds, presence, self._metrics)
+        lobby_watch = LobbyWatch(up.rooms)
+        self._parts = Parts(
+            settings, Tokens(settings.secret), up.rooms, up.lobbies, up.feeds, presence, lobby_watch, self._metrics
+        )
         self._readiness = Readiness(up.nc, up.rooms, up.engines)
         self._metrics.watch_rooms(lambda: up.feeds.rooms)
         self._metrics.watch_counts(up.engines.counts, up.feeds.counts)
         presence.start()
+        lobby_watch.start()
         site = web.Site(settings)
         self._door = Door(site, settings.max_sockets, self._serve, self._metrics)
         app = build_app(settings, site, Api(settings, site, up.rooms, self._metrics), self.ready)
@@ -64,6 +69,7 @@ class Gateway:
         await in_order(
             ("players' port", lambda: http.stop(1.0)) if http is not None else None,
             ("sockets", lambda: door.empty(1.0)) if door is not None else None,
+            ("lobby watch", parts.lobby_watch.stop) if parts is not None else None,
             ("presence", parts.presence.stop) if parts is not None else None,
             ("upstream", up.stop) if up is not None else None,
         )

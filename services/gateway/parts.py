@@ -8,6 +8,7 @@ from servicekit.feed import Feeds
 from servicekit.lobby_feed import LobbyFeeds
 from servicekit.rooms_client import RoomsClient
 from servicekit.tokens import Tokens
+from services.gateway.lobby_watch import LobbyWatch
 from services.gateway.metrics import GatewayMetrics
 from services.gateway.presence import Presence
 from services.gateway.settings import GatewaySettings
@@ -23,4 +24,5 @@ class Parts:
     lobbies: LobbyFeeds
     feeds: Feeds
     presence: Presence
+    lobby_watch: LobbyWatch
     metrics: GatewayMetrics

@@ -106,6 +106,7 @@ class Player:
         welcome = Welcome(v=VERSION, build=parts.settings.build, player=self._claims.player)
         self._socket.send(msgspec.json.encode(welcome))
         parts.presence.here(self._id, self._token, self._on_presence_refused)
+        parts.lobby_watch.enter(self._socket)
         feed.listeners.append(self)
         if feed.lobby is not None:
             self.on_lobby(feed.lobby, feed.body)
@@ -288,4 +289,5 @@ class Player:
             if self in self._lobby.listeners:
                 self._lobby.listeners.remove(self)
             self._parts.lobbies.leave(self._lobby)
+        self._parts.lobby_watch.leave(self._socket)
         self._parts.presence.gone(self._id)

@@ -52,3 +52,19 @@ async def test_who_comes_to_a_room_while_no_worker_answers_sits_at_the_table_all
             await phone.answered(1)
             await s.rooms.start()
             await phone.until("lobby")
+
+
+async def test_whoever_is_here_is_told_that_lobbies_are_away_and_when_they_are_back(new_nats: New) -> None:
+    async with stage(new_nats) as s:
+        s.rooms.room(ROOM, "p1")
+        token = s.rooms.token(ROOM, "p1")
+        async with s.phone() as phone:
+            await phone.hello(token)
+            await phone.until("lobby")
+            s.rooms.away = True
+            assert await phone.until("lobby_away") == {"t": "lobby_away"}
+            async with s.phone() as late:
+                await late.hello(token, tab=2)
+                assert await late.until("lobby_away") == {"t": "lobby_away"}
+            s.rooms.away = False
+            assert await phone.until("lobby_away", away=False) == {"t": "lobby_away", "away": False}

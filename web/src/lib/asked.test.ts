@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { Twin } from '../testing/twin'
 import { en } from '../messages/en'
 import { createRoom, errorOf, joinRoom, type ActError } from './api'
 import { Asked } from './asked'
@@ -31,6 +32,16 @@ describe('a lobby that can’t', () => {
     expect(said).toBeNull()
     await vi.advanceTimersByTimeAsync(500)
     expect(said).toMatchObject({ code: 'lobby_away', message: en.errors.lobby_away })
+  })
+
+  test('is shown to be away until it is back', () => {
+    const twin = new Twin()
+    twin.begin()
+    twin.connect()
+    twin.socket.say({ t: 'lobby_away' })
+    expect(twin.session.lobbyAway).toBe(true)
+    twin.socket.say({ t: 'lobby_away', away: false })
+    expect(twin.session.lobbyAway).toBe(false)
   })
 
   test('no table that can be opened is said in words too', () => {

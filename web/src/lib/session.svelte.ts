@@ -39,6 +39,8 @@ export class Session extends Screen {
   status = $state<Status>('home')
   /** For `gone`, and on home after a game: what to tell, or null. */
   why = $state<string | null>(null)
+  /** The lobby can’t be changed just now. */
+  lobbyAway = $state(false)
   /** This player's id in the room (`LobbyPlayer.player`, `Member.player`). */
   player = $state<string | null>(null)
   /** Own cards on their way to the middle. */
@@ -249,6 +251,7 @@ export class Session extends Screen {
     switch (message.t) {
       case 'welcome':
         if (message.player) this.player = message.player
+        this.lobbyAway = false
         this.#freshness.met(message.build)
         this.#renew()
         if (this.status !== 'waiting') this.status = 'open'
@@ -276,6 +279,9 @@ export class Session extends Screen {
       case 'waiting':
         this.#live = false
         this.status = 'waiting'
+        return
+      case 'lobby_away':
+        this.lobbyAway = message.away !== false
         return
       case 'taken_over':
         return this.#takenOver()

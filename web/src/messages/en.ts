@@ -6,6 +6,7 @@ export const en = {
     connecting: 'Connecting…',
     reconnecting: 'Connection lost. Trying again…',
     waiting: 'Waiting for the table…',
+    lobbyAway: 'The room can’t be changed just now. It will be back by itself.',
     takenOver: 'This game was opened elsewhere.',
     playHere: 'Play here instead',
     toHome: 'To the start',
