@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from servicekit import logs
@@ -213,14 +213,22 @@ class Hall:
         self._look_soon()
 
     def opened(self, owner: Owner, table: Table) -> None:
-        self.beacons.opened(owner, table)
-        self.bots.opened(owner, table)
-        self._deal(owner, table)
+        self._beside(self.beacons.opened, owner, table)
+        self._beside(self.bots.opened, owner, table)
+        self._beside(self._deal, owner, table)
 
     def touched(self, owner: Owner, table: Table) -> None:
-        self.beacons.touched(owner, table)
-        self.bots.touched(owner, table)
-        self._deal(owner, table)
+        self._beside(self.beacons.touched, owner, table)
+        self._beside(self.bots.touched, owner, table)
+        self._beside(self._deal, owner, table)
+
+    def _beside(self, told: Callable[[Owner, Table], None], owner: Owner, table: Table) -> None:
+        """What goes on beside the tables must not take their partition with it."""
+        try:
+            told(owner, table)
+        except Exception:
+            self.metrics.faulted()
+            self._log.exception("a fault beside a table", room=table.state.room)
 
     def forgotten(self, room: str) -> None:
         self.beacons.forgotten(room)

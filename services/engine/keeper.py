@@ -25,6 +25,9 @@ LAPSE = 0.75
 """Seconds between renewals after which others may have taken this engine for dead."""
 PROBES = 3
 PROBE_PAUSE = 0.1
+FIRST_PAUSE = 0.02
+PROBE_TIMEOUT = 0.25
+PROBE_TRIES = 6
 REREAD = 5.0
 TRIES = 10
 
@@ -184,24 +187,34 @@ class Keeper:
             task.add_done_callback(self._probes.discard)
 
     async def _probe(self, peer: str) -> None:
-        """Nobody listening, three times, and no word of it meanwhile: dead.  A time-out tells nothing."""
-        began = asyncio.get_running_loop().time()
+        """Nobody listening, three times on end, and no word of it meanwhile: dead.  A time-out tells nothing.
+
+        The first question waits a moment: of a process that was killed, a caller may hear
+        sooner than NATS does.
+        """
+        loop = asyncio.get_running_loop()
+        missed, since = 0, loop.time()
         try:
-            for turn in range(PROBES):
-                if turn:
-                    await asyncio.sleep(PROBE_PAUSE)
+            for turn in range(PROBE_TRIES):
+                await asyncio.sleep(PROBE_PAUSE if turn else FIRST_PAUSE)
+                if missed and not self.silence.silent_since(peer, since):
+                    missed = 0
+                since = since if missed else loop.time()
                 try:
-                    await self._bus.request(subjects.engine_alive(peer), b"", timeout=0.5)
+                    await self._bus.request(subjects.engine_alive(peer), b"", timeout=PROBE_TIMEOUT)
                     return
                 except nats.errors.NoRespondersError:
-                    continue
+                    missed += 1
+                except nats.errors.TimeoutError:
+                    missed = 0
                 except (nats.errors.Error, TimeoutError, OSError):
                     return
-            if self.silence.silent_since(peer, began):
-                self._log.warning("an engine is gone", engine=peer)
-                self.silence.gone(peer)
-                self._note_set()
-                self._beat()
+                if missed == PROBES and self.silence.silent_since(peer, since):
+                    self._log.warning("an engine is gone", engine=peer)
+                    self.silence.gone(peer)
+                    self._note_set()
+                    self._beat()
+                    return
         finally:
             self._probing.discard(peer)
 
