@@ -25,7 +25,7 @@ LIVED = 3.0
 """A child that got ready and lived so many seconds is back at the first: killed now and then, it never waits."""
 HOPELESS = 5
 """Deaths in a row, none of them after being ready: it will not come up."""
-HUNG, HUNG_LOOKS = 30.0, 10
+HUNG, HUNG_LOOKS = 30.0, 6
 """A child that has answered nothing for so many seconds, so many times, is killed.
 
 Both, since time alone would condemn a child that slept together with us; and a child that is

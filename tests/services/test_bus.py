@@ -55,3 +55,31 @@ async def test_an_outage_is_said_once_however_often_nats_is_tried(new_nats: New)
         await enough.wait()
         await nc.close()
     assert sum("ConnectionRefused" in line.get("error", "") for line in said) == 1
+
+
+async def test_of_several_servers_one_that_dies_is_left_for_another_with_all_subscriptions(new_nats: New) -> None:
+    servers = [new_nats(), new_nats()]
+    back = asyncio.Event()
+
+    async def note() -> None:
+        back.set()
+
+    nc = await bus.connect(",".join(s.url for s in servers), "test", on_reconnect=note)
+    heard = await nc.subscribe("a.word")
+    [dying] = [s for s in servers if nc.connected_url and s.url.endswith(f":{nc.connected_url.port}")]
+    dying.stop()
+    async with asyncio.timeout(10):
+        await back.wait()
+        await nc.publish("a.word", b"at the other")
+        assert (await heard.next_msg(timeout=5)).data == b"at the other"
+    await nc.close()
+
+
+async def test_who_connects_to_several_servers_does_not_always_begin_at_the_same(new_nats: New) -> None:
+    url = ",".join(s.url for s in (new_nats(), new_nats()))
+    ports = set()
+    for _ in range(40):  # all at one of two: once in 500 billion runs
+        nc = await bus.connect(url, "test")
+        ports.add(nc.connected_url.port if nc.connected_url else None)
+        await nc.close()
+    assert len(ports) == 2
