@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 
 def table(room: str) -> str:
     """Frames for everyone at a table, and its TVs."""
@@ -73,5 +75,12 @@ When it is silent for long, its sockets closed without a word: engines detach it
 BOTS_WANTED = "bots.wanted"
 """From engines, for one of the bot workers: this seat wants a driver."""
 BOTS_QUEUE = "bots"
+
+
+def bots_wanted_of(worker: str) -> str:
+    """From engines, for this very worker: another one is silent, and may sit in the queue group all the same."""
+    return f"{BOTS_WANTED}.{re.sub('[^A-Za-z0-9_-]', '_', worker)}"
+
+
 BOTS_BEAT = "bots.beat"
 """From each bot worker, every 500 ms: its id, and `gone` when it stops."""

@@ -35,7 +35,7 @@ class _Driven:
 
 
 class Seats:
-    """Hears `bots.wanted` in the workers' queue group while there is room for another seat."""
+    """Hears `bots.wanted` in the workers' queue group while there is room for another seat, and offers by name."""
 
     def __init__(
         self,
@@ -52,6 +52,7 @@ class Seats:
         self._driven: dict[tuple[str, int], _Driven] = {}
         self._taking: dict[tuple[str, int], asyncio.Task[None]] = {}
         self._sub: Subscription | None = None
+        self._own_sub: Subscription | None = None
         self._subscribing = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = False
@@ -62,12 +63,15 @@ class Seats:
 
     async def start(self) -> None:
         self._metrics.seats_are(0, self._capacity)
+        self._own_sub = await self._nc.subscribe(subjects.bots_wanted_of(self._worker), cb=self._on_wanted)
         await self._hear_or_not()
 
     async def stop(self) -> None:
         """Take no more, and let all go.  The worker's last beat says that others may drive them."""
         self._closing = True
         await self._hear_or_not()
+        if self._own_sub is not None and not self._nc.is_closed:
+            await self._own_sub.unsubscribe()
         for task in (*self._taking.values(), *self._tasks):
             task.cancel()
         await asyncio.gather(*self._taking.values(), *self._tasks, return_exceptions=True)

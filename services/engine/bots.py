@@ -21,11 +21,13 @@ AGAIN = 1.0
 
 
 class _Room:
-    __slots__ = ("owner", "since", "table", "wanted_at")
+    __slots__ = ("offers", "owner", "since", "table", "wanted_at")
 
     def __init__(self, owner: Owner, table: Table, since: float) -> None:
         self.owner, self.table, self.since = owner, table, since
         self.wanted_at: dict[int, float] = {}
+        self.offers: dict[int, int] = {}
+        """How often a seat was offered since it was driven last."""
 
 
 class BotSeats:
@@ -35,6 +37,9 @@ class BotSeats:
         self._bus, self._metrics = bus, metrics
         self._rooms: dict[str, _Room] = {}
         self._heard: dict[str, float] = {}
+        self._ended: set[str] = set()
+        """Of those heard: the ones that said goodbye."""
+        self._turn = 0
         self._subscription: Subscription | None = None
 
     async def start(self) -> None:
@@ -65,21 +70,40 @@ class BotSeats:
             if not room.owner.open or room.owner.busy:
                 continue
             for m in room.table.state.members:
-                if m.bot is None or self._driven(room, m, now) or now - room.wanted_at.get(m.seat, 0.0) < AGAIN:
+                if m.bot is None or self._driven(room, m, now):
+                    room.offers.pop(m.seat, None)
+                    continue
+                if now - room.wanted_at.get(m.seat, 0.0) < AGAIN:
                     continue
                 room.wanted_at[m.seat] = now
                 await self._offer(room, m)
         for worker in [w for w, at in self._heard.items() if now - at > 60]:
             del self._heard[worker]
+            self._ended.discard(worker)
 
     def _driven(self, room: _Room, m: Member, now: float) -> bool:
         return m.attached and now - self._heard.get(m.worker, room.since) < SILENT
+
+    def _addressee(self, room: _Room, m: Member) -> str:
+        """Any worker by the queue group; but a silent one, stopped or cut off, may sit in that still.
+
+        Then one that is heard is asked by name, every other time: it may be full, or of an older release.
+        """
+        now = asyncio.get_running_loop().time()
+        offers = room.offers.get(m.seat, 0)
+        room.offers[m.seat] = offers + 1
+        heard = [worker for worker, at in self._heard.items() if now - at < SILENT]
+        silent = any(now - at >= SILENT and worker not in self._ended for worker, at in self._heard.items())
+        if not (heard and silent) or offers % 2:
+            return subjects.BOTS_WANTED
+        self._turn += 1
+        return subjects.bots_wanted_of(heard[self._turn % len(heard)])
 
     async def _offer(self, room: _Room, m: Member) -> None:
         s = room.table.state
         wanted = BotWanted(s.room, s.table, m.seat, m.player, m.bot or "", s.game, room.owner.partition.epoch)
         try:
-            await self._bus.publish(subjects.BOTS_WANTED, msgspec.json.encode(wanted))
+            await self._bus.publish(self._addressee(room, m), msgspec.json.encode(wanted))
         except nats.errors.Error:
             return
         self._metrics.bot_wanted()
@@ -91,5 +115,8 @@ class BotSeats:
             return
         now = asyncio.get_running_loop().time()
         self._heard[beat.worker] = now - SILENT if beat.gone else now
-        if beat.gone:
+        if not beat.gone:
+            self._ended.discard(beat.worker)
+        else:
+            self._ended.add(beat.worker)
             await self.tick()

@@ -257,6 +257,20 @@ async def test_what_makes_no_sense_is_passed_over(stage: Stage, words: bytes) ->
     await reach(lambda: driven(worker) == 1)
 
 
+async def test_a_seat_that_is_offered_by_name_is_taken(stage: Stage) -> None:
+    worker, host = await stage.worker("w1", seats=1), stage.host()
+    await host.open("easy")
+    await reach(lambda: driven(worker) == 1)
+    assert worker.seats is not None
+    (room, seat), taken = next(iter(worker.seats._driven.items()))
+    taken.driver.end("let go by the test")
+    await reach(lambda: driven(worker) == 0)
+    wanted = {"room": room, "table": taken.session.request.table, "seat": seat, "player": taken.session.request.player}
+    words = msgspec.json.encode({**wanted, "level": "easy", "game": "snatch_solitaire"})
+    await stage.nc.publish(subjects.bots_wanted_of(worker.worker), words)
+    await reach(lambda: driven(worker) == 1)
+
+
 async def test_a_seat_at_a_table_that_is_not_there_is_let_go(stage: Stage) -> None:
     worker, host = await stage.worker("w1"), stage.host()
     ghost = {"room": new_code(), "table": "t1", "seat": 1, "player": "b1", "level": "easy", "game": "snatch_solitaire"}

@@ -329,6 +329,21 @@ async def test_a_silent_worker_s_seat_is_offered_again(stack: EngineStack, stub:
         await offers.get()
 
 
+async def test_while_a_worker_is_silent_its_seats_are_offered_to_one_that_is_heard_by_name(
+    stack: EngineStack, stub: EngineServiceAsyncStub
+) -> None:
+    await stub.Open(bots_table(ROOM))
+    await stack.nc.publish(subjects.BOTS_BEAT, b'{"worker":"stopped"}')
+    await stub.Attach(pb.AttachRequest(room=ROOM, table="t1", player="bot", tab=1, worker="stopped"))
+    by_name = await listen(stack, subjects.bots_wanted_of("a.live one"))
+    by_queue = await listen(stack, subjects.BOTS_WANTED)
+    async with asyncio.timeout(10):
+        while by_name.empty() or by_queue.empty():  # either may be deaf: they take turns
+            await stack.nc.publish(subjects.BOTS_BEAT, b'{"worker":"a.live one"}')
+            await asyncio.sleep(0.1)
+    assert by_name.get_nowait()["seat"] == 1
+
+
 async def test_players_of_a_gateway_that_is_silent_are_detached(
     stack: EngineStack, stub: EngineServiceAsyncStub, ann: Driver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
