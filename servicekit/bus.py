@@ -27,6 +27,16 @@ class Bus(Client):
         self.slow_listeners: list[Callable[[Subscription], None]] = []
         """Told which subscription dropped messages."""
 
+    @staticmethod
+    def _parse_header_lines(raw: bytes) -> dict[str, str]:
+        """nats-py's own looks at each character of each name: a sixth of what taking partitions over cost."""
+        found = {}
+        for line in raw.decode("utf-8", "replace").split("\r\n"):
+            name, colon, value = line.partition(":")
+            if colon:
+                found[name.strip()] = value.strip()
+        return found
+
     async def close(self) -> None:
         """What was published goes out first; while NATS is away it is dropped."""
         if self.is_connected:
