@@ -40,7 +40,7 @@ async def test_every_part_is_restarted_in_a_live_hand_and_nothing_is_lost(stack:
     data = Path(stack["data"])
     async with live_hand(stack, "easy") as hand:
         found = hand.people.found
-        hand.play(speed=1.0)
+        hand.play(speed=0.6)
         for kind in (*SERVICES, *DOORS, *SERVERS):
             await hand.live()
             began, moves, reconnects = time.monotonic(), found.done, found.reconnects
