@@ -66,6 +66,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--short", action="store_true", help="a few cells, a few seconds each")
     p.add_argument("--strict", action="store_true", help="times count too")
     p.add_argument("--own", action="store_true", help="on a stack of our own, whatever runs")
+    p.add_argument("--keep", type=Path, metavar="DIR", help="the folder of our own stack, which stays, logs and all")
     p.add_argument("--data", type=Path, metavar="DIR", help="the running stack's folder (.snatch, or SNATCH_DATA)")
     p.add_argument("--json", type=Path, metavar="FILE", help="write what was found there too")
     return p
@@ -119,13 +120,20 @@ def _stack(
 ) -> AbstractContextManager[Stack]:
     """The one that runs, raised to two of each; else, and for other NATS servers, one of our own.  Raises NoStack."""
     if arguments.failover:
-        return _with(ENVIRONMENT, started(*_options({**TWO, "engine": 1}), "--nats", str(nats)))
+        return _own(arguments, {**TWO, "engine": 1}, nats, started)
     there = running(arguments.data)
     if arguments.data is not None and there is None:
         raise NoStack(f"no stack runs on {arguments.data}")
     if there is not None and not arguments.own and sum(p["kind"] == "nats" for p in there["parts"]) == nats:
         return nullcontext(raise_to(Path(there["data"]), TWO))
-    return _with(ENVIRONMENT, started(*_options(TWO), "--nats", str(nats)))
+    return _own(arguments, TWO, nats, started)
+
+
+def _own(
+    arguments: argparse.Namespace, counts: Mapping[str, int], nats: int, started: Started
+) -> AbstractContextManager[Stack]:
+    folder = arguments.keep / f"nats-{nats}" if arguments.keep else None
+    return _with(ENVIRONMENT, started(*_options(counts), "--nats", str(nats), folder=folder))
 
 
 def _options(counts: Mapping[str, int]) -> list[str]:

@@ -248,8 +248,7 @@ class ChaosRoom:
                 for phone in self.phones:
                     await phone.until(lambda p: not p.outbox.pending)
         except TimeoutError:
-            left = {p.screen.seat: sorted(p.outbox.pending) for p in self.phones if p.outbox.pending}
-            self._fall(ANSWERED, f"moves without an answer, by seat: {left}")
+            self._fall(ANSWERED, "; ".join(p.described() for p in self.phones if p.outbox.pending))
             return
         except Refused as error:
             self._fall(PLAYS_ON, repr(error))

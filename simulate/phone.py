@@ -172,6 +172,12 @@ class Phone:
         if self._last is not None:
             self._link.send(self._last.data())
 
+    def described(self) -> str:
+        """Where it stands, for a report of what went wrong."""
+        socket = "open" if self._link.is_open else "down"
+        moves = f"moves {sorted(self.outbox.pending)} wait, {max(self.told, default=0)} was told"
+        return f"seat {self.screen.seat}: socket {socket}, {'at the table' if self.live else 'waiting'}, {moves}"
+
     # ---- the socket: LinkListener ------------------------------------------------
 
     def hello(self) -> bytes:
