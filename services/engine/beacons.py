@@ -1,7 +1,8 @@
 """Beacons: the numbers of a room's last frames, told when it has been quiet for a second.
 
 A reader that missed the last frame would otherwise never know; one that missed nothing
-goes on without a snapshot, also after another engine took over.
+goes on without a snapshot, also after another engine took over.  A room that is never quiet
+is told of too: a seat that nothing of its own happens to may have missed its last frame.
 """
 
 from __future__ import annotations
@@ -17,13 +18,17 @@ from services.engine.owner import Owner
 from services.engine.table import Table
 
 QUIET = 1.0
+BUSY = 2.0
+"""Seconds between two beacons of a room that is never quiet."""
 
 
 class _Room:
-    __slots__ = ("owner", "sent_at", "table")
+    """`sent_at`: when anything was; `told_at`: when all its numbers were."""
+
+    __slots__ = ("owner", "sent_at", "table", "told_at")
 
     def __init__(self, owner: Owner, table: Table, sent_at: float) -> None:
-        self.owner, self.table, self.sent_at = owner, table, sent_at
+        self.owner, self.table, self.sent_at, self.told_at = owner, table, sent_at, sent_at
 
 
 class Beacons:
@@ -63,9 +68,10 @@ class Beacons:
             return
         now = asyncio.get_running_loop().time()
         for room in list(self._rooms.values()):
-            if now - room.sent_at < QUIET or room.owner.busy or not room.owner.open:
+            due = now - room.sent_at >= QUIET or now - room.told_at >= BUSY
+            if not due or room.owner.busy or not room.owner.open:
                 continue
-            room.sent_at = now
+            room.sent_at = room.told_at = now
             beacon = frames.beacon(room.table, room.owner.partition.epoch)
             try:
                 await self._bus.publish(beacon.subject, beacon.data)

@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from nats.aio.msg import Msg
 
 from generated.snatch.engine.v1 import engine_pb2 as pb
+from model.bus import SimBus
 from model.cluster import Cluster, EngineNode, Plan, room_in
 from model.store import Stored
 from model.weather import ROUGH
@@ -18,6 +20,7 @@ from services.engine import records as r
 from services.engine.partition import Phase, epoch_of
 from services.engine.stream import EXPECTED, SLOT_ID
 from tests.services.engine_twin import TWIN
+from wire import subjects
 from wire.places import partition_of
 
 PARTITION = 7
@@ -232,6 +235,27 @@ def test_a_replicated_log_loses_its_leaders_and_nothing_else() -> None:
     assert life.answers[-1][0] > 13.5
     life.check()
     life.cluster.close()
+
+
+def test_a_room_that_is_never_quiet_tells_all_its_numbers_too(life: Life) -> None:
+    """Else a seat that lost its last own frame would not know, for as long as others play."""
+    told: list[float] = []
+    reader = SimBus(life.cluster.nats, life.loop.node("reader"), "reader")
+
+    async def hear(message: Msg) -> None:
+        told.append(life.loop.now)
+
+    async def listen() -> None:
+        await reader.connected()
+        await reader.subscribe(subjects.beacon(ROOM), cb=hear)
+
+    reader.node.spawn(listen())
+    life.run(12.0)
+    pauses = [later - earlier for earlier, later in zip(told, told[1:], strict=False)]
+    assert max(pauses) < 2.6
+    assert told[-1] > 9.0
+    assert max(b[0] - a[0] for a, b in zip(life.answers, life.answers[1:], strict=False)) < 0.5
+    life.check()
 
 
 def eventful(seed: int) -> str:
