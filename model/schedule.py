@@ -67,6 +67,7 @@ KINDS = {
     "nats stopped": 2,
     "quorum lost": 3,
     "leaders lost": 2,
+    "placement wiped": 1,
     "phone drops": 6,
     "new tab": 3,
     "old tab returns": 2,

@@ -323,6 +323,9 @@ class World:
     def _leaders_lost(self, fault: Fault) -> None:
         self.nats.lose_leaders()
 
+    def _placement_wiped(self, fault: Fault) -> None:
+        self.nats.wipe_placement()
+
     def _phone_drops(self, fault: Fault) -> None:
         if self.players:
             player = self.players[fault.who % len(self.players)]

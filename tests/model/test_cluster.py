@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -161,7 +162,7 @@ def test_an_engine_told_to_end_hands_over_within_moments(life: Life) -> None:
     life.run(0.5)
     assert life.owner() is not leaving
     assert leaving.ended
-    gap = max(later[0] - earlier[0] for earlier, later in zip(life.answers, life.answers[1:], strict=False))
+    gap = max(later[0] - earlier[0] for earlier, later in pairwise(life.answers))
     assert gap < 0.3
     assert "release" in [r.decode(m.data).kind for m in life.log]
     life.check()
@@ -251,10 +252,10 @@ def test_a_room_that_is_never_quiet_tells_all_its_numbers_too(life: Life) -> Non
 
     reader.node.spawn(listen())
     life.run(12.0)
-    pauses = [later - earlier for earlier, later in zip(told, told[1:], strict=False)]
+    pauses = [later - earlier for earlier, later in pairwise(told)]
     assert max(pauses) < 2.6
     assert told[-1] > 9.0
-    assert max(b[0] - a[0] for a, b in zip(life.answers, life.answers[1:], strict=False)) < 0.5
+    assert max(b[0] - a[0] for a, b in pairwise(life.answers)) < 0.5
     life.check()
 
 
