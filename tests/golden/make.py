@@ -1,6 +1,6 @@
 """Makes the golden files of the release it runs on: what it leaves in NATS and Redis, and what it tells.
 
-    python tests/golden/make.py tests/golden/release-<version>
+    python -m tests.golden.make tests/golden/release-<version>
 
 plays six rooms through the public doors of a stack in this process, each left in another
 phase, and writes down what there is then.  For an older release: run it with that tree as
