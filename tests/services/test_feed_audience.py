@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from generated.snatch.engine.v1 import engine_pb2 as pb
+from servicekit import audience as audience_module
 from servicekit.audience import Audience
 from wire import frames
 from wire.frames import Frame
@@ -55,3 +58,36 @@ async def test_a_reader_that_stumbles_over_a_frame_starts_anew_and_the_others_ne
         audience.take_table(table_frame(4))
     assert clumsy.seen == [1, 4]
     assert other.seen == [1, 2, 3, 4]
+
+
+async def test_a_snapshot_of_an_engine_that_was_replaced_and_doesn_t_know_it_is_not_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(audience_module, "OLDER_PAUSE", 0.0)
+    epochs = iter([1, 1, 2])
+
+    async def ask(timeout: float) -> pb.Snapshot:
+        return pb.Snapshot(epoch=next(epochs), table_number=7)
+
+    reader = Reader()
+    audience = Audience(reader, ask)
+    audience.release(pb.Snapshot(epoch=2, table_number=5))
+    audience.doubt()
+    async with asyncio.timeout(10):
+        assert [await reader.snapshots.get() for _ in range(2)] == [5, 7]
+    assert (audience.epoch, next(epochs, None)) == (2, None)
+
+
+async def test_a_log_that_began_anew_is_believed_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audience_module, "OLDER_PAUSE", 0.0)
+
+    async def ask(timeout: float) -> pb.Snapshot:
+        return pb.Snapshot(epoch=1, table_number=1)
+
+    reader = Reader()
+    audience = Audience(reader, ask)
+    audience.release(pb.Snapshot(epoch=9, table_number=5))
+    audience.doubt()
+    async with asyncio.timeout(10):
+        assert [await reader.snapshots.get() for _ in range(2)] == [5, 1]
+    assert audience.epoch == 1
