@@ -201,9 +201,15 @@ class Batch:
             return
         self.views = True
         member = calls.viewer(request, table)
-        self.afterwards.append(
-            lambda: call.answer(pb.ViewResponse(snapshot=calls.snapshot(table, member, self.epoch, self.now)))
-        )
+
+        def answer() -> None:
+            if member is not None and member.session != request.session:
+                # Another tab came in the same record: what is answered now are its moves, not this one's.
+                call.refuse(CallRefused("FAILED_PRECONDITION", "taken_over"))
+                return
+            call.answer(pb.ViewResponse(snapshot=calls.snapshot(table, member, self.epoch, self.now)))
+
+        self.afterwards.append(answer)
 
     def _tables(self, call: Call, request: pb.TablesRequest) -> None:
         self.afterwards.append(lambda: call.answer([calls.summary(room.table) for room in self.ledger.rooms.values()]))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from generated.snatch.engine.v1 import engine_pb2 as pb
-from services.engine.items import CallRefused, CommandItem
+from services.engine.items import Call, CallRefused, CommandItem
 from services.engine.table import COUNTDOWN_MS, EXPIRY_MS, GRACE_MS
-from tests.services.engine_table import ROOM, Phone, Play
+from tests.services.engine_table import ROOM, Later, Phone, Play
 
 # ---- pause ----
 
@@ -394,3 +396,18 @@ def test_a_late_attach_is_taken_when_nobody_is_there_or_the_clocks_are_far_apart
     detach = pb.Command(room=ROOM, seat=0, session=first.session + 1, kind=pb.COMMAND_KIND_DETACH)
     play.do(CommandItem(detach, play.phones[0]))
     assert play.call(pb.AttachRequest(room=ROOM, player="p0", tab=7, hello_at=999_000)).session == first.session + 2
+
+
+def test_a_view_is_not_answered_with_what_a_newer_tab_did_in_the_same_record() -> None:
+    """Its `answered` would be the other tab's: a move that waits would be taken for done."""
+    play = Play().start()
+    _, bo = play.phones
+    view, other = Later(), Later()
+    asked: Any = view
+    attached: Any = other
+    play.do(
+        Call(pb.ViewRequest(room=ROOM, seat=bo.seat, session=bo.session), asked),
+        Call(pb.AttachRequest(room=ROOM, player="p1", tab=9, name="Bo"), attached),
+    )
+    assert other.result.session == bo.session + 1
+    assert str(view.error) == "FAILED_PRECONDITION: taken_over"
