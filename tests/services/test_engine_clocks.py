@@ -69,7 +69,7 @@ class Stack(EngineStack):
         return owner
 
     async def change_owner(self) -> float:
-        """Kill, be away, take over; the loop time when it serves again."""
+        """Kill, be away, take over; the loop time at which it serves again."""
         owner = self.owner()
         before, now = self.state(ROOM), owner.ledger.now
         await self.die("one")
@@ -78,7 +78,7 @@ class Stack(EngineStack):
         await reach(lambda: self.serving(ROOM) is not None, "the room is served again")
         assert self.state(ROOM) == before, "nothing happened while nobody served"
         assert self.owner().ledger.now == now, "room time stood still"
-        return asyncio.get_running_loop().time()
+        return self.owner()._room_time
 
     async def time_of(self, kind: type[r.Event]) -> int:
         """Room time of the last event of this kind."""

@@ -221,13 +221,13 @@ async def test_a_huge_batch_is_taken_in_order_and_the_room_s_neighbours_are_serv
     neighbour = Driver(stack, "CCCCC", "p0")
     await neighbour.attach()
     body = b'{"t":"move","id":%d,"basis":0,"m":{"t":"turn"}}'
-    flood = [move(ann, body % id, id=id) for id in range(1, 20_001)]
+    flood = [move(ann, body % id, id=id) for id in range(1, 8_001)]
     channel = rpc.channel(f"127.0.0.1:{stack.running['one'].port}")
     stub: EngineServiceAsyncStub = EngineServiceStub(channel)
     call = stub.Commands()
     await call.write(pb.CommandsRequest(commands=flood))
     assert await neighbour.move("options", options={"length": "to50"}) is None
-    await ann.hear(lambda: ann.decided == 20_000)
+    await ann.hear(lambda: ann.decided == 8_000)
     assert set(ann.answers.values()) == {"not_live"}
     call.cancel()
     await channel.close()
