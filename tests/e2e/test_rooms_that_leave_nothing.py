@@ -71,7 +71,8 @@ async def test_a_room_nobody_came_to_and_a_game_left_to_its_bots_go_from_memory_
         # Who asked NATS something has an inbox from then on, so the first game is none to compare with.
         before = subscriptions(stack)
         await host_and_go(stack)
-        await reach(lambda: subscriptions(stack) == before, "nobody hears the room any more")
+        # Those of the first one may still have lingered.
+        await reach(lambda: subscriptions(stack) <= before, "nobody hears the room any more")
 
 
 async def host_and_go(stack: Stack) -> None:
