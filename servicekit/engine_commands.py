@@ -229,9 +229,13 @@ class EngineCommands:
         self._away[link.address] = _Away(now + pause, pause)
         for talker in self._all_talkers():
             if talker.sent_to == link.address and not talker.stalled and _waits(talker):
+                if before is not None:  # it isn't back: the news of another owner may have been missed
+                    self._placement.doubt(talker.partition, link.address)
                 self.stall(talker)
         for detach in self._detaches.values():
             if detach.sent_to == link.address:
+                if before is not None:
+                    self._placement.doubt(partition_of(detach.command.room), link.address)
                 detach.again_at = 0.0
         self._kick.set()
 

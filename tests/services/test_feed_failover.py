@@ -141,3 +141,20 @@ async def test_a_dead_address_is_not_asked_again_and_again_and_is_as_soon_as_it_
         assert w.client.counts.sent_again <= w.client.counts.broken_streams + 1
         await w.b.claim(HERE, epoch=2)
         await w.b.until(lambda: len(table.decided) == 1)
+
+
+async def test_a_dead_owner_is_left_also_when_the_news_of_the_next_one_was_lost(new_nats: New) -> None:
+    async with world(new_nats) as w:
+        await w.a.claim(HERE)
+        await w.client.placement.find(HERE)
+        a_table(w)
+        talker = Twin(w.client)
+        news = w.client.placement._sub
+        assert news is not None
+        await news.unsubscribe()
+        w.client.placement._sub = None
+        await w.a.stop()
+        await w.b.claim(HERE, epoch=2)
+        talker.say(1)
+        w.client.detach(ROOM, 3, 7)
+        await w.b.until(lambda: len(w.tables.live[ROOM].decided) == 1 and (ROOM, 3, 7) in w.b.detached)
