@@ -165,7 +165,8 @@ class Hall:
             return
         loop = asyncio.get_running_loop()
         end = loop.time() + DRAIN_WITHIN
-        waiting = deque(sorted(self._owners.values(), key=lambda o: (o.open, o.number)))
+        serving = [owner for number, owner in self._owners.items() if number in self._tasks]
+        waiting = deque(sorted(serving, key=lambda o: (o.open, o.number)))
         while waiting and loop.time() < end:
             if self._air_free() or not self._readers(0):
                 self._give(waiting.popleft())

@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from generated.snatch.engine.v1 import engine_pb2 as pb
+from servicekit.engines import EngineAway
 from services.engine import hall, ledger, table_clock
 from services.engine.claims import ranking
 from tests.servers import NatsServer
@@ -210,11 +211,18 @@ async def test_an_engine_rides_out_a_nats_that_goes_away(new_nats: Callable[[], 
     server = new_nats()
     stack = await EngineStack(server.url).begin()
     try:
-        await stack.start("one")
+        engine = await stack.start("one")
         ann = await live_hand(stack)
         await ann.move("turn")
+        assert engine.hall is not None
+        owner, bus = engine.hall.owner_of(ROOM), engine.hall.bus
+        assert owner is not None
         server.stop()
         ids = [ann.send("turn") for _ in range(3)]
+        await reach(lambda: owner.busy and not bus.is_connected, "it is decided, and can't be logged")
+        with pytest.raises(EngineAway):
+            await stack.engines.view(pb.ViewRequest(room=ROOM), timeout=0.3)
+        assert not set(ids) & set(ann.answers), "nobody is told of what isn't durable"
         server.start()
         await ann.hear(lambda: ann.decided >= ids[-1])
         assert [id for id, _ in await stack.decided(ROOM)] == list(range(1, ann.last + 1))
