@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from random import Random
 
-BEGIN = 0.7
+BEGIN = 0.4
 """Virtual seconds until the first fault: engines have claimed, phones are at the table."""
 
 
@@ -77,7 +77,7 @@ KINDS = {
 def schedule(seed: int) -> Schedule:
     """The same seed, the same schedule."""
     dice = Random(f"schedule {seed}")
-    quiet_at = BEGIN + dice.uniform(1.2, 3.0)
+    quiet_at = BEGIN + dice.uniform(0.9, 2.6)
     rooms = [dice.choice((1, 2, 2, 3))]
     if dice.random() < 0.15:
         rooms.append(dice.choice((1, 2)))

@@ -22,7 +22,7 @@ from model.weather import ROUGH, Weather
 from services.engine import hall, ledger, table_clock
 
 PARTITIONS = (7, 21)
-LOOKS = 0.25
+LOOKS = 0.2
 SETTLED_WITHIN = 15.0
 """Virtual seconds after the last fault in which everything must be well again."""
 
@@ -131,7 +131,7 @@ class World:
 
     def _settle(self) -> None:
         until = self.loop.now + SETTLED_WITHIN
-        self.loop.run(self.loop.now + 2 * LOOKS)
+        self.loop.run(self.loop.now + LOOKS)
         while True:
             self.loop.run(self.loop.now + LOOKS)
             missing = self.observer.unsettled(self.partitions, self.players)
