@@ -40,7 +40,12 @@ OPTIONS = {
     "watch": "--watches",
 }
 """What `snatch play` calls them."""
-ENVIRONMENT = {"SNATCH_TRIM_AFTER": "30", "SNATCH_CREATE_PER_MINUTE": "0", "SNATCH_JOIN_PER_MINUTE": "0"}
+ENVIRONMENT = {
+    "SNATCH_TRIM_AFTER": "30",
+    "SNATCH_CREATE_PER_MINUTE": "0",
+    "SNATCH_JOIN_PER_MINUTE": "0",
+    "SNATCH_TVS_PER_MINUTE": "0",
+}
 """Of a stack of our own: its log can be read at leisure, and all rooms come from one address."""
 
 Started = Callable[..., AbstractContextManager[Stack]]

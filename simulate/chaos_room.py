@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
 import uuid
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-import msgspec
-
+from simulate.chaos_verdict import RoomVerdict, digest, lobby_faults
 from simulate.differences import differences
 from simulate.door import Door, Ticket
 from simulate.findings import Findings
@@ -23,16 +21,22 @@ from simulate.player import Player
 from simulate.room_log import judge_ledger, judge_view
 from simulate.table_run import SAME_VIEW, SIDES
 from simulate.tv import Tv
+from simulate.watchers import PhoneWatch, Sockets, SocketWatch
 from wire import client_in
 
 COMES_BACK = "every room comes back by itself"
 ANSWERED = "every move is answered"
 PLAYS_ON = "every player stays at the table"
+LOBBIES = "lobbies and tables agree"
 
 ANSWERS_WITHIN = 30.0
 """Seconds after the last fault is over that a room may take to answer all moves."""
 STILL_WITHIN = 40.0
 FRESH_WITHIN = 30.0
+LOBBY_WITHIN = 20.0
+"""Seconds that a lobby may take to be the same on every page, and to have the table and its people."""
+FIDGETS = (2.0, 6.0)
+"""Seconds between two changes of a lobby: people choose other colours while they play."""
 
 
 @dataclass(frozen=True)
@@ -45,85 +49,6 @@ class RoomWish:
     speed: float = 1.0
     seed: int = 1
     tv: bool = True
-
-
-@dataclass
-class Sockets:
-    """When sockets went and were back at a snapshot (monotonic seconds)."""
-
-    trips: list[tuple[float, float]] = field(default_factory=list)
-    away: set[int] = field(default_factory=set)
-
-    def back_after(self, fault: float, until: float) -> float | None:
-        """Seconds from a fault until the last of those lost since was back; None when none was lost."""
-        backs = [back for down, back in self.trips if fault <= down < until]
-        return max(backs) - fault if backs else None
-
-
-class SocketWatch:
-    """Watches a TV, or a phone that measures no moves."""
-
-    def __init__(self, sockets: Sockets) -> None:
-        self._sockets = sockets
-        self._down_at: float | None = None
-
-    def made(self, at: float) -> None: ...
-
-    def answered(self, at: float) -> None: ...
-
-    def dropped(self, at: float) -> None: ...
-
-    def down(self, at: float) -> None:
-        if self._down_at is None:
-            self._down_at = at
-            self._sockets.away.add(id(self))
-
-    def back(self, at: float) -> None:
-        if self._down_at is not None:
-            self._sockets.trips.append((self._down_at, at))
-            self._sockets.away.discard(id(self))
-            self._down_at = None
-
-
-class PhoneWatch(SocketWatch):
-    """Watches a player's phone: its moves are the room's."""
-
-    def __init__(self, sockets: Sockets, gaps: RoomGaps) -> None:
-        super().__init__(sockets)
-        self._gaps = gaps
-
-    def made(self, at: float) -> None:
-        self._gaps.made(at)
-
-    def answered(self, at: float) -> None:
-        self._gaps.answered(at)
-
-    def dropped(self, at: float) -> None:
-        self._gaps.dropped(at)
-
-
-@dataclass
-class RoomVerdict:
-    """What a comparison found: acknowledged moves, and hashes of what each side shows."""
-
-    acknowledged: int = 0
-    lost: int = 0
-    doubled: int = 0
-    untold: int = 0
-    unanswered: int = 0
-    hashes: dict[str, str] = field(default_factory=dict)
-    """By side: clients, engine, log."""
-    fell: str = ""
-    """Why the room could not be compared at all."""
-
-    @property
-    def equal(self) -> bool:
-        return not self.fell and len(set(self.hashes.values())) == 1
-
-
-def digest(views: Sequence[Any]) -> str:
-    """One hash of what several audiences see; equal views, equal hashes."""
-    return hashlib.blake2b(msgspec.msgpack.encode(list(views), order="deterministic"), digest_size=8).hexdigest()
 
 
 class ChaosRoom:
@@ -203,6 +128,7 @@ class ChaosRoom:
             return
         self._tasks = [asyncio.create_task(self._guard(self._play(phone))) for phone in self.phones]
         self._tasks.append(asyncio.create_task(self._guard(self._keep_dealing())))
+        self._tasks.append(asyncio.create_task(self._guard(self._fidget())))
 
     async def _guard(self, playing: Any) -> None:
         try:
@@ -228,6 +154,14 @@ class ChaosRoom:
             with contextlib.suppress(Stale):
                 if (await phone.move(press)).no is not None:
                     await asyncio.sleep(0.2)
+
+    async def _fidget(self) -> None:
+        """What is asked of the lobby may fail, and is not asked again: the player presses no second time."""
+        while True:
+            await asyncio.sleep(self._dice.uniform(*FIDGETS))
+            phone = self._dice.choice(self.phones)
+            with contextlib.suppress(Refused, TimeoutError):
+                await phone.act(client_in.SetColour(self._dice.randrange(8)))
 
     def _host(self) -> Phone:
         return next((p for p in self.phones if _hosts(p)), self.phones[0])
@@ -337,6 +271,7 @@ class ChaosRoom:
         finally:
             for old in olds:
                 await old.stop()
+        await self._compare_lobby()
         verdict.hashes = {"clients": digest(kept), "engine": digest(fresh), "log": digest(replayed)}
         return verdict
 
@@ -345,6 +280,21 @@ class ChaosRoom:
             a, b = getattr(old.screen, what), getattr(new.screen, what)
             words = "" if a == b else differences(a, b, SIDES)
             self._found.check(SAME_VIEW, a == b, f"{self.room} seat {old.screen.seat}, {what}{words}")
+
+    async def _compare_lobby(self) -> None:
+        """All pages have one lobby, which knows of the table and of everyone at it."""
+        try:
+            async with asyncio.timeout(LOBBY_WITHIN):
+                for phone in self.phones:
+                    await phone.until(lambda p: not lobby_faults(p))
+                rev = max(p.lobby.rev for p in self.phones if p.lobby is not None)
+                for phone in self.phones:
+                    await phone.until(lambda p: p.lobby is not None and p.lobby.rev >= rev)
+        except TimeoutError:
+            faults = "; ".join(f"seat {p.screen.seat}: {lobby_faults(p) or 'is behind'}" for p in self.phones)
+            self._found.check(LOBBIES, False, f"{self.room}: {faults}")
+        else:
+            self._found.check(LOBBIES, True, "")
 
     async def _compare_tv(self, tv: Tv) -> tuple[Any, Any]:
         assert self._tv_url is not None

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from simulate.chaos_cells import Cell
-from simulate.chaos_room import ChaosRoom, RoomVerdict, RoomWish, Sockets
+from simulate.chaos_room import ChaosRoom, RoomWish
+from simulate.chaos_verdict import RoomVerdict
 from simulate.door import Door, check_loopback
 from simulate.faults import Faulter, Hit, NoParts
 from simulate.findings import Findings
@@ -18,6 +19,7 @@ from simulate.gaps import NOTABLE, percentile
 from simulate.lateness import Lateness
 from simulate.log_witness import READ, LogWitness
 from simulate.vigil import Stack
+from simulate.watchers import Sockets
 
 GATHER_AT_ONCE = 12
 COMPARE_AT_ONCE = 12
@@ -28,6 +30,7 @@ BREATH = 1.0
 PARTS_READY = "every part gets ready again by itself"
 DRIVEN = "every bot seat is driven again"
 
+PLAY_ERRS = frozenset({"colour_taken"})
 PLAY_REFUSES = frozenset({"snatched", "no_pile", "nothing_to_turn", "not_live", "paused", "no_fit", "stale"})
 """Refusals that two racers and a tap too many bring about by themselves."""
 
@@ -83,6 +86,10 @@ class CellResult:
     def odd_refusals(self) -> Counter[str]:
         return Counter({code: n for code, n in self.refused.items() if code not in PLAY_REFUSES})
 
+    @property
+    def odd_errors(self) -> Counter[str]:
+        return Counter({code: n for code, n in self.errors.items() if code not in PLAY_ERRS})
+
     def failures(self) -> list[str]:
         """What may never be, in words: losses, doubles, unequal hashes, rooms that don't come back."""
         found = []
@@ -117,8 +124,8 @@ class CellResult:
         if limits.quiet:
             if self.odd_refusals:
                 found.append(f"refusals: {dict(self.odd_refusals)}")
-            if self.errors:
-                found.append(f"errors: {dict(self.errors)}")
+            if self.odd_errors:
+                found.append(f"errors: {dict(self.odd_errors)}")
         return found
 
     def _own_part(self, over: float) -> str:

@@ -9,8 +9,8 @@ import pytest
 
 from simulate import chaos_report as report
 from simulate.chaos_cells import cell
-from simulate.chaos_room import RoomVerdict
 from simulate.chaos_run import CellResult
+from simulate.chaos_verdict import RoomVerdict
 from simulate.faults import Hit
 
 SAME = {"clients": "a", "engine": "a", "log": "a"}

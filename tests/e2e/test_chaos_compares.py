@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 
-from simulate.chaos_room import ChaosRoom, RoomVerdict, RoomWish, Sockets
+from simulate.chaos_room import ChaosRoom, RoomWish
+from simulate.chaos_verdict import RoomVerdict
 from simulate.door import Door
 from simulate.findings import Findings
 from simulate.log_witness import CHAIN, LogWitness
 from simulate.outbox import Told
 from simulate.room_log import DOUBLED, LOGGED, REPLAYED, TOLD
 from simulate.table_run import SAME_VIEW
+from simulate.watchers import Sockets
 from tests.e2e.inprocess import Stack
 from tests.e2e.party import within
 
