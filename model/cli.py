@@ -17,8 +17,8 @@ from model.world import Result, run
 
 WITHIN = 1000
 """Seeds within which every planted fault must be found."""
-SHOWN = 10
-"""Broken seeds that are told one by one."""
+ENOUGH = 10
+"""Broken seeds after which no more are looked for."""
 ALWAYS = ("claims", "releases", "deposed", "resent appends", "new fences", "takeovers", "answered again", "trims")
 """What a run of many seeds must have seen, or it has shown little."""
 
@@ -69,11 +69,17 @@ def _one(seed: int, plant: str, *, trace: bool) -> int:
 
 
 def _seeds(first: int, seeds: int, jobs: int) -> int:
+    told = 0
+
     def heard(totals: Totals) -> bool:
+        nonlocal told
+        for result in totals.broken[told:]:
+            _tell_broken(result, "")
+        told = len(totals.broken)
         if sys.stdout.isatty():
             speed = totals.seeds / totals.wall_s if totals.wall_s else 0.0
             print(f"\r{totals.seeds:,} of {seeds:,} seeds, {speed:.0f}/s ", end="", flush=True)
-        return len(totals.broken) >= SHOWN
+        return len(totals.broken) >= ENOUGH
 
     totals = many(first, seeds, jobs, heard=heard)
     if sys.stdout.isatty():
@@ -85,8 +91,6 @@ def _seeds(first: int, seeds: int, jobs: int) -> int:
     )
     print("seen: " + _listed({k: n for k, n in totals.counts.items() if k not in KINDS}))
     print("befallen: " + _listed({k: totals.counts.get(k, 0) for k in KINDS}))
-    for result in totals.broken[:SHOWN]:
-        _tell_broken(result, "")
     never = [what for what in (*ALWAYS, *KINDS) if not totals.counts.get(what)] if seeds >= WITHIN else []
     if never and not totals.broken:
         print(f"✗ never seen: {', '.join(never)}\n→ the schedule no longer exercises it: model/schedule.py")
@@ -114,7 +118,7 @@ def _planted(names: Sequence[str], jobs: int) -> int:
 def _tell_broken(result: Result, plant: str) -> None:
     planted = f" --planted {plant}" if plant else ""
     print(f"✗ seed {result.seed}: {result.broken}"[:600])
-    print(f"→ snatch model --seed {result.seed}{planted} --trace")
+    print(f"→ snatch model --seed {result.seed}{planted} --trace", flush=True)
 
 
 def _listed(counts: dict[str, int]) -> str:
