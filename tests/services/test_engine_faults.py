@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 
 import pytest
@@ -98,6 +99,24 @@ async def test_a_view_of_an_owner_that_has_proved_nothing_for_long_waits_for_a_r
     await stack.engines.view(pb.ViewRequest(room=ROOM))
     assert len(await stack.log(ROOM)) == records + 1
     assert owner_of(engine, ROOM).open
+
+
+async def test_a_lease_that_lapsed_proves_nothing_for_what_was_open_before(
+    stack: EngineStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(owner_module, "PROOF_S", 20.0)
+    engine = await stack.start("one")
+    await seated(stack, ROOM)
+    assert engine.hall is not None
+    owner, keeper = owner_of(engine, ROOM), engine.hall.keeper
+    now = asyncio.get_running_loop().time()
+    owner.proved_at, keeper.lapsed_at = now - 50, now - 100
+    records = len(await stack.log(ROOM))
+    await stack.engines.view(pb.ViewRequest(room=ROOM))
+    assert len(await stack.log(ROOM)) == records, "the lease proves it"
+    keeper.lapsed_at = now
+    await stack.engines.view(pb.ViewRequest(room=ROOM))
+    assert len(await stack.log(ROOM)) == records + 1
 
 
 async def test_a_record_too_big_to_append_halts_rather_than_hangs(
