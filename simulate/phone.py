@@ -121,17 +121,17 @@ class Phone:
 
     async def until(self, holds: Callable[[Phone], bool]) -> None:
         """Wait until what it was told makes this true.  Raises Refused when it is closed for good."""
-        if not holds(self) and self.closed is None:
-            future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            entry = (holds, future)
-            self._until.append(entry)
-            try:
-                await future
-            finally:
-                if entry in self._until:
-                    self._until.remove(entry)
-        if not holds(self):
-            raise Refused(f"the socket is closed: {self.closed}")
+        if holds(self):
+            return
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        entry = (holds, future)
+        self._until.append(entry)
+        if self.closed is not None:
+            self._notify()
+        try:
+            await future
+        finally:
+            self._until.remove(entry)
 
     async def act(self, do: Any) -> None:
         """Ask the lobby; raises Refused."""
@@ -224,8 +224,12 @@ class Phone:
         if not self._until:
             return
         for holds, future in list(self._until):
-            if not future.done() and (self.closed is not None or holds(self)):
+            if future.done():
+                continue
+            if holds(self):
                 future.set_result(None)
+            elif self.closed is not None:
+                future.set_exception(Refused(f"the socket is closed: {self.closed}"))
 
     # ---- what is said --------------------------------------------------------------
 
