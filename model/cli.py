@@ -19,7 +19,22 @@ WITHIN = 1000
 """Seeds within which every planted fault must be found."""
 ENOUGH = 10
 """Broken seeds after which no more are looked for."""
-ALWAYS = ("claims", "releases", "deposed", "resent appends", "new fences", "takeovers", "answered again", "trims")
+ALWAYS = (
+    "claims",
+    "releases",
+    "deposed",
+    "resent appends",
+    "new fences",
+    "10071s",
+    "10164s",
+    "late landings",
+    "takeovers",
+    "old tabs back",
+    "answered again",
+    "peers judged dead",
+    "trims",
+    "views",
+)
 """What a run of many seeds must have seen, or it has shown little."""
 
 

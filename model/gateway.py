@@ -16,7 +16,7 @@ from model.loop import Node, SimLoop
 from model.nats import SimNats
 from servicekit.engines import EngineAway, EngineRefusal, Engines
 from servicekit.feed import Feeds
-from servicekit.sockets import Socket
+from servicekit.sockets import AGAIN, Socket
 from services.gateway.parts import Parts
 from services.gateway.place import Place
 from wire.client_out import Error
@@ -184,6 +184,23 @@ class Gateway:
 
     def kill(self) -> None:
         self.node.kill()
+
+    def term(self) -> None:
+        """SIGTERM: its sockets are told to come back, its seats are given up, then it ends."""
+        if self.up:
+            self.ready = False
+            self.node.spawn(self._stop(), "stop")
+
+    async def _stop(self) -> None:
+        assert self.engines is not None
+        assert self.feeds is not None
+        assert self.bus is not None
+        for socket in list(self.sockets):
+            socket.close(AGAIN)
+        await self.feeds.stop()
+        await self.engines.stop()
+        await self.bus.close()
+        self.node.soon(self.node.kill)
 
     def _died(self) -> None:
         self.ready = False

@@ -29,6 +29,7 @@ import msgspec
 
 from model.bus import SimBus
 from model.cluster import Cluster
+from model.jetstream import Stream
 from model.judgements import Judgements, wrapped
 from model.links import Refused
 from model.loop import Node, SimLoop
@@ -89,6 +90,7 @@ class Observer:
             stack.enter_context(self.judgements.watching())
             stack.enter_context(wrapped(SimBus, "publish", self._published))
             stack.enter_context(wrapped(Subject, "purge_below", self._purged))
+            stack.enter_context(wrapped(Stream, "_refuse", self._refused))
             yield
 
     def _look(self) -> None:
@@ -133,6 +135,12 @@ class Observer:
             text = str(response).replace("\n", " ")
             self.tell(f"answers {method}: {text[:200]}")
         self.tellings.answered(method, request, response)
+
+    def _refused(
+        self, original: Callable[..., Any], stream: Stream, reply: str, code: int, error: int, *text: str
+    ) -> Any:
+        self.truth.count({10071: "10071s", 10164: "10164s"}.get(error, "other refusals"))
+        return original(stream, reply, code, error, *text)
 
     def _purged(self, original: Callable[..., Any], subject: Subject, sequence: int) -> Any:
         name = subject.history[-1].subject if subject.history else ""

@@ -60,6 +60,7 @@ KINDS = {
     "engine deaf to placement": 1,
     "streams cut": 2,
     "gateway killed": 2,
+    "gateway told to end": 2,
     "gateway stalled": 1,
     "gateway cut off NATS": 2,
     "gateway deaf": 2,

@@ -145,6 +145,7 @@ class Truth:
         elif record.epoch not in at.epochs:
             self._violate("one order", f"log.{number}: epoch {record.epoch} writes without a claim")
         self.count("releases", record.kind == "release")
+        self.count("late landings", record.epoch < at.placed_epoch)
         at.last, at.epoch = sequence, max(at.epoch, record.epoch)
         try:
             at.ledger.replay(record, sequence)

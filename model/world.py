@@ -123,7 +123,7 @@ class World:
         if not any(not e.node.dead for e in self.cluster.engines.values()):
             self.start_engine("engine-1")
         for gateway in list(self.gateways):
-            if gateway.node.dead:
+            if gateway.node.dead or not gateway.up:
                 self.start_gateway(gateway.name)
         for player in self.players:
             if not player.tab.over and not player.tab.connected:
@@ -292,6 +292,12 @@ class World:
         gateway = self.gateways[fault.who % len(self.gateways)]
         if not gateway.node.dead:
             gateway.kill()
+            self.loop.root.after(fault.size / 2, self._gateway_again, gateway)
+
+    def _gateway_told_to_end(self, fault: Fault) -> None:
+        gateway = self.gateways[fault.who % len(self.gateways)]
+        if gateway.up:
+            gateway.term()
             self.loop.root.after(fault.size / 2, self._gateway_again, gateway)
 
     def _gateway_again(self, gateway: Gateway) -> None:
