@@ -70,6 +70,10 @@ class Observer:
         self.truth = Truth(self.violate)
         self.tellings = Tellings(self.truth, self.violate)
         self.judgements = Judgements(self.truth, self.violate)
+        self.on_append: list[Callable[[SimBus], None]] = []
+        """Told as an append to the log leaves an engine."""
+        self.on_placed: list[Callable[[Entry], None]] = []
+        """Told as a placement is committed."""
         self._broken: Broken | None = None
         nats.committed.append(self._committed)
         loop.observe(self._look)
@@ -117,6 +121,8 @@ class Observer:
             entry = msgspec.json.decode(message.data, type=Entry)
             self.tell(f"placed {message.subject[len(KV) :]}: {entry}")
             self.truth.placed(int(message.subject[len(KV) + 2 :]), entry.epoch)
+            for heard in list(self.on_placed):
+                heard(entry)
 
     def _published(
         self, original: Callable[..., Any], bus: SimBus, subject: str, payload: bytes, *rest: Any, **more: Any
@@ -127,6 +133,8 @@ class Observer:
         elif subject.startswith(_LOG):
             headers = more.get("headers") or (rest[1] if len(rest) > 1 else None) or {}
             self.judgements.slot(int(subject[len(_LOG) :]), headers, payload)
+            for heard in list(self.on_append):
+                heard(bus)
         return original(bus, subject, payload, *rest, **more)
 
     def answered(self, node: Node, method: str, request: Any, response: Any) -> None:

@@ -127,6 +127,12 @@ class Node:
             self.stalled_until = until
             self.loop.root.at(until, self._resume, until)
 
+    def resume(self) -> None:
+        """SIGCONT before its time."""
+        if self.halted and not self.dead:
+            self.stalled_until = self.loop.now
+            self._resume(self.loop.now)
+
     def _resume(self, until: float) -> None:
         if self.dead or until < self.stalled_until:
             return

@@ -53,12 +53,13 @@ KINDS = {
     "engine told to end": 4,
     "writer killed at its record": 5,
     "writer stopped at its record": 4,
+    "writer wakes as it is replaced": 5,
     "engine doubled": 1,
     "engine joins": 3,
     "engine cut off NATS": 4,
     "engine slow to NATS": 2,
     "engine deaf to placement": 1,
-    "streams cut": 2,
+    "streams cut": 4,
     "gateway killed": 2,
     "gateway told to end": 2,
     "gateway stalled": 1,
@@ -70,7 +71,7 @@ KINDS = {
     "leaders lost": 2,
     "placement wiped": 1,
     "phone drops": 6,
-    "new tab": 3,
+    "new tab": 5,
     "old tab returns": 2,
 }
 

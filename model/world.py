@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from generated.snatch.engine.v1 import engine_pb2 as pb
+from model.bus import SimBus
 from model.cluster import Cluster, EngineNode, Plan
 from model.game import LADDER
 from model.gateway import Gateway
@@ -20,6 +21,7 @@ from model.schedule import BEGIN, Fault, Schedule, schedule
 from model.truth import GAMES
 from model.weather import ROUGH, Weather
 from services.engine import hall, ledger, table_clock
+from wire.news import Entry
 
 PARTITIONS = (7, 21)
 LOOKS = 0.2
@@ -245,6 +247,33 @@ class World:
 
         self.cluster.ambush(fault.who % 4, self._moment(fault), strike)
 
+    def _writer_wakes_as_it_is_replaced(self, fault: Fault) -> None:
+        """Stopped with an append half sent; the rest goes out as another has just taken its placement."""
+        observer, left = self.observer, fault.who % 4
+
+        def appends(bus: SimBus) -> None:
+            nonlocal left
+            left -= 1
+            if left != -1:
+                return
+            observer.on_append.remove(appends)
+            engine = next((e for e in self.cluster.ever if e.bus is bus), None)
+            if engine is not None:
+                self.loop.root.soon(stop, engine)
+
+        def stop(engine: EngineNode) -> None:
+            observer.tell(f"{engine.node.name} is stopped in its append")
+            engine.node.stall(4.0)
+
+            def placed(entry: Entry) -> None:
+                if entry.state == "opening" and entry.owner != engine.name:
+                    observer.on_placed.remove(placed)
+                    self.loop.root.soon(engine.node.resume)
+
+            observer.on_placed.append(placed)
+
+        observer.on_append.append(appends)
+
     @staticmethod
     def _moment(fault: Fault) -> float:
         """Seconds from a record's commit to the blow: before the writer knows, as it tells, or a little later."""
@@ -340,7 +369,7 @@ class World:
     def _new_tab(self, fault: Fault) -> None:
         if self.players:
             player = self.players[fault.who % len(self.players)]
-            if fault.more < 0.5:
+            if fault.more < 0.3:
                 player.tab.drop(None, self.dice.uniform(*UNNOTICED))
             player.new_tab()
 
