@@ -24,7 +24,7 @@ class Server:
         self.held: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
 
 
-class Cluster(Protocol):
+class Servers(Protocol):
     """The servers, as a stream sees them."""
 
     loop: SimLoop
@@ -56,15 +56,15 @@ class Stream:
     """
 
     def __init__(
-        self, cluster: Cluster, store: Store, leader: Server, republish: tuple[str, str] | None = None
+        self, servers: Servers, store: Store, leader: Server, republish: tuple[str, str] | None = None
     ) -> None:
         self.store = store
         self.leader: Server | None = leader
         self.term = 0
         self.proposed: list[Proposal] = []
         """Replicated: accepted by the leader, not yet committed, in order."""
-        self._cluster, self._loop, self._republish = cluster, cluster.loop, republish
-        self._dice = cluster.loop.dice
+        self._servers, self._loop, self._republish = servers, servers.loop, republish
+        self._dice = servers.loop.dice
         self._free_at = 0.0
         self._commit_at = 0.0
         self._alone_until = 0.0
@@ -76,7 +76,7 @@ class Stream:
         """An append arrives: it waits its turn, and is then refused, or committed, or neither is ever heard."""
         if self.leader is None:
             return
-        weather, dice = self._cluster.weather, self._dice
+        weather, dice = self._servers.weather, self._dice
         trouble = ""
         wait = 0.00005 + 0.0003 * dice.random()
         if weather.appends and dice.random() < weather.appends:
@@ -94,7 +94,7 @@ class Stream:
 
     def ask(self, verb: str, reply: str, question: dict[str, Any]) -> None:
         """A request of the API; what only the leader answers goes unanswered when there is none."""
-        trouble = self._cluster.weather.reads > 0 and self._dice.random() < self._cluster.weather.reads
+        trouble = self._servers.weather.reads > 0 and self._dice.random() < self._servers.weather.reads
         if verb == "DIRECT.GET":
             self._direct(reply, question, trouble)
         elif not trouble:
@@ -118,7 +118,7 @@ class Stream:
     def _elect(self, term: int) -> None:
         if term != self.term:
             return
-        servers = self._cluster.servers
+        servers = self._servers.servers
         up = [s for s in servers if s.up and not s.frozen]
         if len(up) <= len(servers) // 2 or self._loop.now < self._alone_until:
             self._loop.root.after(0.1, self._elect, term)
@@ -131,7 +131,7 @@ class Stream:
         if until < self._alone_until or self.leader is None:
             return
         if self._dice.random() < 0.5:
-            self.lose_leader(self._cluster.election())
+            self.lose_leader(self._servers.election())
         else:
             self._settle(answer=True)
 
@@ -152,7 +152,7 @@ class Stream:
         if leader.frozen:
             leader.held.append((self._process, (term, p)))
             return
-        if self._cluster.replicated:
+        if self._servers.replicated:
             until = self._in_flight.get(p.subject)
             if until is not None and until > self._loop.now:
                 self._refuse(p.reply, 400, 10164, "wrong last sequence")
@@ -161,7 +161,7 @@ class Stream:
         if p.expected >= 0 and p.expected != fence:
             self._refuse(p.reply, 400, 10071, f"wrong last sequence: {fence}")
             return
-        if not self._cluster.replicated:
+        if not self._servers.replicated:
             self._commit(p, answer=True)
             return
         self._in_flight[p.subject] = float("inf")
@@ -179,13 +179,13 @@ class Stream:
         self._commit(p, answer=True)
 
     def _commit(self, p: Proposal, answer: bool) -> None:
-        cluster, now = self._cluster, self._loop.now
+        nats, now = self._servers, self._loop.now
         self._in_flight.pop(p.subject, None)
-        if cluster.replicated and self._dice.random() < cluster.weather.busy:
+        if nats.replicated and self._dice.random() < nats.weather.busy:
             self._in_flight[p.subject] = now + 0.002 * self._dice.random()
         before = self.store.sequence
         message = self.store.commit(p.subject, p.headers, p.data, now)
-        for heard in cluster.committed:
+        for heard in nats.committed:
             heard(message)
         if self._republish is not None:
             self._tell(message, before, *self._republish)
@@ -193,9 +193,9 @@ class Stream:
             return
         ack = b'{"stream":"%b","seq":%d}' % (self.store.name.encode(), message.sequence)
         if p.trouble == "late ack":
-            self._loop.root.after(cluster.weather.late * self._dice.random(), cluster.route, p.reply, "", None, ack)
+            self._loop.root.after(nats.weather.late * self._dice.random(), nats.route, p.reply, "", None, ack)
         else:
-            cluster.route(p.reply, "", None, ack)
+            nats.route(p.reply, "", None, ack)
 
     def _tell(self, message: Stored, before: int, source: str, destination: str) -> None:
         headers = {
@@ -204,11 +204,11 @@ class Stream:
             "Nats-Sequence": str(message.sequence),
             "Nats-Last-Sequence": str(before),
         }
-        self._cluster.route(destination + message.subject.removeprefix(source), "", headers, message.data)
+        self._servers.route(destination + message.subject.removeprefix(source), "", headers, message.data)
 
     def _refuse(self, reply: str, code: int, err_code: int, text: str) -> None:
         error = {"error": {"code": code, "err_code": err_code, "description": text}}
-        self._cluster.route(reply, "", None, msgspec.json.encode(error))
+        self._servers.route(reply, "", None, msgspec.json.encode(error))
 
     # ---- reads and purges ----
 
@@ -235,14 +235,14 @@ class Stream:
             answer = {"success": True, "purged": store.subject(question["filter"]).purge_below(question["seq"])}
         else:
             raise NotImplementedError(verb)
-        self._cluster.route(reply, "", None, msgspec.json.encode(answer))
+        self._servers.route(reply, "", None, msgspec.json.encode(answer))
 
     def _direct(self, reply: str, question: dict[str, Any], trouble: bool) -> None:
         """Any replica answers.  One that lags lacks the end, and what a purge took is still there."""
         kind = self._dice.randrange(3) if trouble else -1
-        if kind == 0 or not any(s.up for s in self._cluster.servers):
+        if kind == 0 or not any(s.up for s in self._servers.servers):
             return
-        behind = 1 + self._dice.randrange(3) if kind == 1 and self._cluster.replicated else 0
+        behind = 1 + self._dice.randrange(3) if kind == 1 and self._servers.replicated else 0
         subject, sequence, most = question["next_by_subj"], question["seq"], question["batch"]
         found = self.store.read(subject, sequence, most, behind)
         if kind == 2 and len(found) > 1:
@@ -261,10 +261,10 @@ class Stream:
     def _send(self, reply: str, found: list[Stored]) -> None:
         for message in found:
             headers = {**message.headers, "Nats-Subject": message.subject, "Nats-Sequence": str(message.sequence)}
-            self._cluster.route(reply, "", headers, message.data)
+            self._servers.route(reply, "", headers, message.data)
 
     def _end(self, reply: str, found: bool) -> None:
-        self._cluster.route(reply, "", {"Status": "204" if found else "404"}, b"")
+        self._servers.route(reply, "", {"Status": "204" if found else "404"}, b"")
 
 
 _TROUBLES = ("lost ack", "late ack", "queued", "queued", "twice", "no space")
