@@ -23,8 +23,8 @@ from simulate.tv import Tv
 from wire import client_in
 
 CAME_AND_WENT = "every room came and went"
-PATIENCE = 90.0
-"""Seconds that a room may take for its story; at the fastest and the slowest pace it takes half a minute."""
+PATIENCE = 240.0
+"""Seconds that a room may take for its story; it takes half a minute, and minutes on a machine that others use."""
 
 FASTEST = 20.0
 

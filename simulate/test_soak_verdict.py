@@ -19,8 +19,8 @@ def noisy(level: float, noise: float, slope: float = 0.0) -> list[float]:
     return [level + slope * t + dice.uniform(-noise, noise) for t in TIMES]
 
 
-def test_a_leak_of_a_mebibyte_a_minute_is_growth_though_it_is_hidden_in_noise() -> None:
-    verdict = judge("memory/engine-1", TIMES, noisy(50 * MIB, 3 * MIB, MIB / 60), WARM_UP)
+def test_a_leak_of_two_mebibytes_a_minute_is_growth_though_it_is_hidden_in_noise() -> None:
+    verdict = judge("memory/engine-1", TIMES, noisy(50 * MIB, 3 * MIB, 2 * MIB / 60), WARM_UP)
     assert verdict is not None
     assert not verdict.flat
 
