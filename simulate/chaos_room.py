@@ -167,10 +167,12 @@ class ChaosRoom:
         return next((p for p in self.phones if _hosts(p)), self.phones[0])
 
     async def _cancel(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._tasks = []
+        tasks, self._tasks = self._tasks, []
+        while tasks:
+            for task in tasks:
+                task.cancel()
+            _, left = await asyncio.wait(tasks, timeout=1.0)
+            tasks = list(left)
 
     # ---- hushing ----------------------------------------------------------------------
 
@@ -218,8 +220,11 @@ class ChaosRoom:
         phone = self._host()
         table = phone.screen.table
         if table is not None and table.phase == "live" and table.paused_by is not None and table.paused_by >= 0:
-            with contextlib.suppress(Stale):
-                await phone.move(client_in.Resume())
+            try:
+                async with asyncio.timeout(ANSWERS_WITHIN):
+                    await phone.move(client_in.Resume())
+            except (TimeoutError, Refused, Stale) as error:
+                self._fall(COMES_BACK, f"it could not be resumed: {error!r}; {phone.described()}")
 
     # ---- comparing ----------------------------------------------------------------------
 

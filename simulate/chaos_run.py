@@ -191,8 +191,8 @@ class ChaosRun:
         self._reset()
         before = (self.found.moves, self.found.refused.copy(), self.found.errors.copy(), self.found.broken.copy())
         trips = len(self.sockets.trips)
+        await _each(self.rooms, len(self.rooms), ChaosRoom.resume)
         for room in self.rooms:
-            await room.resume()
             room.play()
         began, cpu = time.monotonic(), time.process_time()
         trouble = await self._faults(faulter, cell, began)

@@ -26,6 +26,8 @@ ONE_ANSWER = "one answer per move id"
 CARDS = "52 cards a seat"
 SCHEMA = "every message is of the protocol"
 
+LOBBY_WITHIN = 15.0
+"""Seconds that a lobby may take to answer."""
 SLOW_DOWN = 0.4
 """Seconds until moves that were too many are sent again."""
 
@@ -140,7 +142,8 @@ class Phone:
         done = self._requests[request] = asyncio.get_running_loop().create_future()
         self._link.send(_encode(client_in.LobbyMessage(request, do)))
         try:
-            await asyncio.wait_for(done, 15)
+            async with asyncio.timeout(LOBBY_WITHIN):  # wait_for may swallow a cancellation
+                await done
         finally:
             del self._requests[request]
 
