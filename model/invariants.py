@@ -113,10 +113,6 @@ class Observer:
             if self._tell is not None:
                 self._tell_record(message)
             self.truth.record(number, message.sequence, message.headers, message.data)
-        elif message.subject.startswith(KV + "e."):
-            renewals = self.judgements.renewals
-            name = message.subject[len(KV) + 2 :]
-            renewals[name] = renewals.get(name, 0) + 1
         elif message.subject.startswith(KV + "p."):
             entry = msgspec.json.decode(message.data, type=Entry)
             self.tell(f"placed {message.subject[len(KV) :]}: {entry}")

@@ -28,10 +28,10 @@ class Judgements:
     def __init__(self, truth: Truth, violate: Violate) -> None:
         self._truth, self._violate = truth, violate
         self._slots: dict[str, tuple[int, bytes]] = {}
-        self.renewals: dict[str, int] = {}
-        """By engine: its lease's committed renewals."""
+        self._renewals: dict[int, int] = {}
+        """By silence: the own renewals that were acknowledged."""
         self._heard: dict[tuple[int, str], int] = {}
-        """By keeper and peer: the own renewals when it was heard last."""
+        """By silence and peer: the own renewals when it was heard last."""
         self._gone: set[tuple[int, str]] = set()
 
     def slot(self, number: int, headers: Mapping[str, str], body: bytes) -> None:
@@ -63,6 +63,7 @@ class Judgements:
                 (Hall, "serving", self._serving),
                 (Keeper, "heard", self._peer_heard),
                 (Silence, "gone", self._peer_gone),
+                (Silence, "renewed", self._renewed),
                 (Keeper, "_note_set", self._set_noted),
             ):
                 stack.enter_context(wrapped(owner, name, heard))
@@ -107,23 +108,28 @@ class Judgements:
             self._violate("nothing lost", f"{name}: the engine's table is not what the log says, {when}")
 
     def _peer_heard(self, original: Callable[..., Any], keeper: Keeper, engine: str, *rest: Any) -> None:
-        self._heard[id(keeper), engine] = self.renewals.get(keeper._name, 0)
-        self._gone.discard((id(keeper.silence), engine))
+        silence = id(keeper.silence)
+        self._heard[silence, engine] = self._renewals.get(silence, 0)
+        self._gone.discard((silence, engine))
         original(keeper, engine, *rest)
+
+    def _renewed(self, original: Callable[..., Any], silence: Silence, now: float) -> None:
+        self._renewals[id(silence)] = self._renewals.get(id(silence), 0) + 1
+        original(silence, now)
 
     def _peer_gone(self, original: Callable[..., Any], silence: Silence, peer: str) -> None:
         self._gone.add((id(silence), peer))
         original(silence, peer)
 
     def _set_noted(self, original: Callable[..., Any], keeper: Keeper) -> None:
-        before = keeper.alive()
+        before, silence = keeper.alive(), id(keeper.silence)
         original(keeper)
         for peer in sorted(before - keeper.alive()):
-            if (id(keeper.silence), peer) in self._gone:
+            if (silence, peer) in self._gone:
                 self._truth.count("peers said gone")
                 continue
             self._truth.count("peers judged dead")
-            own = self.renewals.get(keeper._name, 0) - self._heard.get((id(keeper), peer), 0)
+            own = self._renewals.get(silence, 0) - self._heard.get((silence, peer), 0)
             if own < RENEWALS:
                 self._violate(
                     "silence counts between own renewals",

@@ -116,6 +116,9 @@ def _tell_step(table: Table, step: Step, public: _Audience, seats: dict[int, _Au
     if own is None and shown and step.no is None:
         public.answered.append(answered)
         return
+    if shown:
+        # An older tab that wasn't told yet must not take the step for an answer to its own id.
+        public.answered.append(frames.Answered(seat, step.session, 0))
     audience = _of(seats, seat)
     audience.steps.append(out.Step(own or [], None, id, _no(step.no)))
     audience.answered.append(answered)

@@ -122,6 +122,19 @@ def test_every_decided_move_is_answered_once_and_seen_by_its_sender() -> None:
     assert sorted(play.answers) == expected
 
 
+def test_a_frame_names_the_session_of_every_move_that_it_shows_also_when_that_is_answered_elsewhere() -> None:
+    play, _ = played(8, 200, readers=False)
+    elsewhere = 0
+    for subject, frame in play.frames:
+        if subject != subjects.table(ROOM):
+            continue
+        named = {(a.seat, a.session): a.id for a in frame.answered}
+        for step in json.loads(frame.body)["steps"]:
+            if "id" in step:
+                elsewhere += named[step["by"], play.phones[step["by"]].session] == 0
+    assert elsewhere, "no move had a part of its own"
+
+
 def test_of_two_tabs_that_attach_in_one_record_the_older_is_told_at_once() -> None:
     """Its snapshot would be newer than the frame that tells it of the newer tab."""
     play = Play()
