@@ -36,7 +36,7 @@ FRESH_WITHIN = 30.0
 LOBBY_WITHIN = 20.0
 """Seconds that a lobby may take to be the same on every page, and to have the table and its people."""
 FIDGETS = (2.0, 6.0)
-"""Seconds between two changes of a lobby: people choose other colours while they play."""
+"""Seconds between two things that are asked of a room's lobby: it answers, if only that this can't be just now."""
 
 
 @dataclass(frozen=True)

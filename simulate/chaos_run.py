@@ -30,7 +30,8 @@ BREATH = 1.0
 PARTS_READY = "every part gets ready again by itself"
 DRIVEN = "every bot seat is driven again"
 
-PLAY_ERRS = frozenset({"colour_taken"})
+PLAY_ERRS = frozenset({"colour_taken", "table_live"})
+"""Errors with which a lobby that is well answers people who fidget."""
 PLAY_REFUSES = frozenset({"snatched", "no_pile", "nothing_to_turn", "not_live", "paused", "no_fit", "stale"})
 """Refusals that two racers and a tap too many bring about by themselves."""
 
