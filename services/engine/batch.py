@@ -30,7 +30,8 @@ class Batch:
         self.deferred: list[Item] = []
         """For a room whose table was closed in this batch: the next one takes them."""
         self.afterwards: list[Callable[[], None]] = []
-        self.views = False
+        self.unrecorded = False
+        """Something is told that no record holds, a no as well: true only while the partition is this engine's."""
         self.outgoing: list[frames.Outgoing] = []
         self.news: list[TableNews] = []
         self.faults: list[Fault] = []
@@ -134,11 +135,13 @@ class Batch:
         self._reply(item, pb.REPLY_KIND_BAD, body=frames.error_body("bad_message", text[:200], item.command.id))
 
     def _reply(self, item: CommandItem, kind: pb.ReplyKind.ValueType, id: int | None = None, body: bytes = b"") -> None:
+        self.unrecorded = True
         self.afterwards.append(lambda: item.reply(kind, id, body))
 
     # ---- calls, deals, callers that are gone ----
 
     def _call(self, call: Call) -> None:
+        self.unrecorded = True
         try:
             decide = _CALLS[type(call.request)]
             decide(self, call, call.request)
@@ -199,7 +202,6 @@ class Batch:
         table = self._live(call, request.room, request.table)
         if table is None:
             return
-        self.views = True
         member = calls.viewer(request, table)
 
         def answer() -> None:

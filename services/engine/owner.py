@@ -23,6 +23,7 @@ from services.engine.partition import Partition, Phase, Verdict
 from services.engine.replay import Replay
 from services.engine.sitting import Fault
 from services.engine.stream import StreamAway
+from services.engine.trimming import Trimming
 from wire import subjects
 from wire.news import Entry, TableNews
 
@@ -30,7 +31,7 @@ MAX_ITEMS = 256
 MAX_QUEUED = 8192
 MAX_RECORD = 900 * 1024
 PROOF_S = 0.75
-"""No View when the last thing that proved the ownership began longer ago: then a record proves it."""
+"""Nothing is said without a record when the last proof of the ownership began longer ago: then a record proves it."""
 TICK_MS, FINE_TICK_MS, FINE_WITHIN_MS = 10_000, 1_000, 20_000
 """Room time is recorded so often while a clock runs, more often when it soon ends: a new owner goes on from there."""
 SOONEST = 0.01
@@ -61,8 +62,7 @@ class Owner:
         self.told = asyncio.Event()
         """It is open, or over."""
         self._room_time = 0.0
-        self._trimming: asyncio.Task[None] | None = None
-        self._trimmed = 0
+        self._trimming = Trimming(floor.log, number, floor.trim_after)
         self._faulty = False
         self.served = False
         """It was open once."""
@@ -105,7 +105,7 @@ class Owner:
     @property
     def needs(self) -> int:
         """The record version that an heir must read."""
-        return max(1, self.ledger.needs(self._trimmed))
+        return max(1, self.ledger.needs(self._trimming.reached))
 
     def rewrite(self) -> None:
         """An older engine is there: what lies in the log in a newer version is written again for it."""
@@ -114,7 +114,7 @@ class Owner:
 
     def _to_rewrite(self, writes: int) -> bool:
         above = self.ledger.above(writes)
-        return above > 0 and above >= self._trimmed
+        return above > 0 and above >= self._trimming.reached
 
     def placed(self, at: Placed) -> None:
         """News of the own placement: a higher epoch ends this owner."""
@@ -156,8 +156,7 @@ class Owner:
                 self._queue.popleft().fail()
             for room in self.ledger.rooms:
                 self._floor.forgotten(room)
-            if self._trimming is not None:
-                self._trimming.cancel()
+            self._trimming.stop()
 
     async def _claim(self) -> bool:
         floor, partition = self._floor, self.partition
@@ -195,7 +194,7 @@ class Owner:
         self.told.set()
         floor.metrics.claimed(self.proved_at - began)
         floor.serving(self)
-        self._trim()
+        self._trimming.to(self.ledger.oldest_needed())
         self._log.debug("partition open", epoch=epoch, rooms=len(self.ledger.rooms))
         for table in [room.table for room in self.ledger.rooms.values()]:
             floor.opened(self, table)
@@ -311,7 +310,7 @@ class Owner:
             batch.finish()
             self._note_faults(batch.faults)
             proved_at = max(self.proved_at, self._floor.lease_proof(self.proved_at))
-            proof = self._unplaced or (batch.views and began - proved_at > PROOF_S)
+            proof = self._unplaced or (batch.unrecorded and began - proved_at > PROOF_S)
             tick = now - self.ledger.now >= self._tick_ms(self.ledger.next_wake())
             if not batch.empty or proof or tick or self._to_rewrite(batch.writes):
                 await self._commit(batch, began)
@@ -358,21 +357,7 @@ class Owner:
         self._room_time = began
         self.ledger.committed(record, self.partition.last)
         if batch.snapshots or not self.ledger.rooms or self._to_rewrite(batch.writes):
-            self._trim()
-
-    def _trim(self) -> None:
-        oldest = self.ledger.oldest_needed()
-        if oldest <= self._trimmed or (self._trimming is not None and not self._trimming.done()):
-            return
-        self._trimming = asyncio.create_task(self._trim_to(oldest), name=f"trim:{self.number}")
-
-    async def _trim_to(self, oldest: int) -> None:
-        while oldest > self._trimmed:
-            if self._floor.trim_after:
-                await asyncio.sleep(self._floor.trim_after)
-            if not await self._floor.log.trim(self.number, oldest):
-                return
-            self._trimmed, oldest = oldest, self.ledger.oldest_needed()
+            self._trimming.to(self.ledger.oldest_needed())
 
     def _note_faults(self, faults: list[Fault]) -> None:
         self._faulty = bool(faults)
