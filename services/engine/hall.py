@@ -249,7 +249,8 @@ class Hall:
     def _look(self) -> None:
         """Claim what is due, give away what is another's by now."""
         self._looking = False
-        if self._draining or self.resigned or not self.bus.is_connected:
+        # Before the board is read to its end, what is not read yet would look like nobody's.
+        if self._ticker is None or self._draining or self.resigned or not self.bus.is_connected:
             return
         now = asyncio.get_running_loop().time()
         self._look_at_versions(now)

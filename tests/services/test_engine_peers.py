@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from generated.snatch.engine.v1 import engine_pb2 as pb
-from services.engine import keeper, lease
+from services.engine import hall, keeper, lease
 from services.engine.app import Engine
 from services.engine.board import KV, KV_STREAM, Board
 from services.engine.hall import Hall
@@ -104,6 +104,22 @@ async def test_an_engine_long_gone_is_forgotten_and_welcome_again(
     assert one.keeper.silence.long_gone() == set()
     await stack.start("two-ab12")
     await reach(lambda: "two-ab12" in one.keeper.alive(), "it is there again")
+
+
+async def test_an_engine_that_ended_and_comes_back_takes_nothing_from_a_living_one(
+    stack: EngineStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hall, "STABLE", NEVER)
+    one = hall_of(await stack.start("one"))
+    await reach(lambda: len(one.owners()) == PARTITIONS, "it has all")
+    await stack.start("two")
+    await stack.stop("two")
+    await reach(lambda: one.board.leases["two"][0].gone, "its farewell is heard")
+    epochs = {p: at.entry.epoch for p, at in one.board.placed.items()}
+    two = hall_of(await stack.start("two"))
+    await reach(lambda: two.keeper._lease.n >= 3, "it has looked at everything")
+    assert {p: at.entry.epoch for p, at in two.board.placed.items()} == epochs
+    assert (len(one.owners()), two.owners()) == (PARTITIONS, [])
 
 
 async def test_what_another_engine_has_forgotten_is_forgotten_here_too(
