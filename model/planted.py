@@ -16,7 +16,7 @@ from generated.snatch.engine.v1 import engine_pb2 as pb
 from model.truth import TruthLedger
 from servicekit import feed
 from servicekit.engine_commands import EngineCommands
-from services.engine import frames, lease, table_presence
+from services.engine import calls, frames, lease, table, table_presence
 from services.engine import records as r
 from services.engine import table_store as store
 from services.engine.batch import Batch
@@ -405,6 +405,23 @@ def append_without_fence(stack: contextlib.ExitStack) -> None:
     _put(stack, Stream, "append", trusting)
 
 
+def late_attach_wins(stack: contextlib.ExitStack) -> None:
+    """Of two sockets the one whose attach arrives last has the seat, whoever said hello last."""
+    _put(stack, calls, "CLOCKS_APART_MS", lambda _: 0)
+
+
+def tab_counts_anew(stack: contextlib.ExitStack) -> None:
+    """A tab that comes back after another is new to the engine."""
+
+    def forgetful(original: Original) -> Any:
+        def change(member: Any, tab: int, back: bool) -> None:
+            original(member, tab, False)
+
+        return change
+
+    _put(stack, table, "_change_tab", forgetful)
+
+
 def _replace(stack: contextlib.ExitStack, table: dict[Any, Any], key: Any, value: Any) -> None:
     stack.callback(table.__setitem__, key, table[key])
     table[key] = value
@@ -433,6 +450,8 @@ PLANTED: Mapping[str, Plant] = {
         gaps_taken,
         never_sent_again,
         append_without_fence,
+        late_attach_wins,
+        tab_counts_anew,
     )
 }
 
