@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from simulate.chaos_verdict import RoomVerdict, digest, lobby_faults
+from simulate.chaos_verdict import RoomVerdict, digest, lobby_faults, log_says
 from simulate.differences import differences
 from simulate.door import Door, Ticket
 from simulate.findings import Findings
@@ -233,6 +233,8 @@ class ChaosRoom:
         verdict = RoomVerdict(fell=self.fell)
         if self.fell:
             verdict.unanswered = sum(len(p.outbox.pending) for p in self.phones)
+            said = log_says(witness.rooms.get(self.room), self.phones)
+            self._found.told.append(f"{self.room} fell, its log says: {said}")
             return verdict
         olds, self.phones = self.phones, []
         log = witness.rooms.get(self.room)

@@ -192,27 +192,28 @@ class ChaosRun:
         self._reset()
         before = (self.found.moves, self.found.refused.copy(), self.found.errors.copy(), self.found.broken.copy())
         trips = len(self.sockets.trips)
-        await _each(self.rooms, len(self.rooms), ChaosRoom.resume)
-        for room in self.rooms:
+        rooms = [room for room in self.rooms if not room.fell]  # a fallen one was told of in its own cell
+        await _each(rooms, len(rooms), ChaosRoom.resume)
+        for room in rooms:
             room.play()
         began, cpu = time.monotonic(), time.process_time()
         trouble = await self._faults(faulter, cell, began)
         await self._settle()
         now = time.monotonic()
-        alive = [room for room in self.rooms if not room.fell]
+        alive = [room for room in rooms if not room.fell]
         gaps = [room.gaps.take(now) for room in alive]
         late, late_max = self._late.take()
         cpu = (time.process_time() - cpu) / (now - began)
         refused, errors = self.found.refused - before[1], self.found.errors - before[2]
         moves = self.found.moves - before[0]
-        await _each(self.rooms, len(self.rooms), ChaosRoom.hush)
+        await _each(rooms, len(rooms), ChaosRoom.hush)
         self.found.check(READ, await self.witness.catch_up(), "not to its end within 10 s, or trimmed before")
         verdicts: dict[str, RoomVerdict] = {}
 
         async def compare(room: ChaosRoom) -> None:
             verdicts[room.room] = await room.compare(self.witness)
 
-        await _each(self.rooms, COMPARE_AT_ONCE, compare)
+        await _each(rooms, COMPARE_AT_ONCE, compare)
         result = CellResult(
             cell=cell,
             hits=faulter.hits,
@@ -271,7 +272,7 @@ class ChaosRun:
         until = time.monotonic() + SETTLES_WITHIN
         while time.monotonic() < until:
             now = time.monotonic()
-            if not self.sockets.away and all(room.gaps.open_for(now) < NOTABLE for room in self.rooms):
+            if not self.sockets.away and all(room.fell or room.gaps.open_for(now) < NOTABLE for room in self.rooms):
                 return
             await asyncio.sleep(0.05)
 

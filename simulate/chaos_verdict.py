@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from simulate.phone import Phone
+from simulate.room_log import RoomLog
 
 
 @dataclass
@@ -34,6 +35,19 @@ class RoomVerdict:
 def digest(views: Sequence[Any]) -> str:
     """One hash of what several audiences see; equal views, equal hashes."""
     return hashlib.blake2b(msgspec.msgpack.encode(list(views), order="deterministic"), digest_size=8).hexdigest()
+
+
+def log_says(log: RoomLog | None, phones: Sequence[Phone]) -> str:
+    """What the log has of each phone's seat, for a report of a room that went wrong."""
+    if log is None or log.table is None:
+        return "nothing"
+    members = log.table.state.members
+    return "; ".join(
+        f"seat {m.seat}: moves up to {m.answered} decided, session {m.session}, attached {m.attached},"
+        f" its tab {'is this phone' if any(p.tab == m.tab for p in phones) else 'is another'}"
+        for m in members
+        if m.bot is None
+    )
 
 
 def lobby_faults(phone: Phone) -> str:
