@@ -138,7 +138,9 @@ class Reconciler:
         _, what = await self._rooms.change(code, lambda room, now: table.stray(room, live, now))
         if what == "known":
             return
-        if what != "adopted":
+        if what == "adopted":
+            await self._check(code, live.table)  # It may have ended since it was looked at, and nobody hears so again.
+        else:
             await self._tables.close(code, live.table, "expired")
         self._metrics.reconciled(what)
         self._log.warning("a table that its room did not know of", room=code, table=live.table, now=what)
@@ -146,5 +148,9 @@ class Reconciler:
     async def _list(self, code: str, name: str) -> None:
         """A table without a room."""
         live = await self._tables.look(code, name)
-        if live is not None and not await self._rooms.relist(code, live):
+        if live is None:
+            return
+        if await self._rooms.relist(code, live):
+            await self._check(code, live.table)  # As above: its room may have ended with it.
+        else:
             self._log.warning("a table without a room waits for one of its players", room=code, table=name)

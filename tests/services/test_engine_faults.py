@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 
 from generated.snatch.engine.v1 import engine_pb2 as pb
+from servicekit.engines import EngineRefusal
 from services.engine import owner as owner_module
 from services.engine.app import Engine
 from services.engine.board import KV_STREAM, LAYOUT_KEY, OtherLayout
@@ -99,6 +100,25 @@ async def test_a_view_of_an_owner_that_has_proved_nothing_for_long_waits_for_a_r
     await stack.engines.view(pb.ViewRequest(room=ROOM))
     assert len(await stack.log(ROOM)) == records + 1
     assert owner_of(engine, ROOM).open
+
+
+async def test_a_no_of_an_owner_that_has_proved_nothing_for_long_waits_for_a_record_too(
+    stack: EngineStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else one that slept through a table's opening elsewhere would call it lost, or a socket's end settled."""
+    await stack.start("one")
+    ann = await seated(stack, ROOM)
+    records = len(await stack.log(ROOM))
+    monkeypatch.setattr(owner_module, "PROOF_S", -1.0)
+    with pytest.raises(EngineRefusal, match="no_table"):
+        await stack.engines.view(pb.ViewRequest(room=ROOM, table="another"))
+    assert len(await stack.log(ROOM)) == records + 1
+    id = ann.send("options", options={"length": "to25"})
+    (command,) = ann.outstanding()
+    await ann.hear(lambda: id in ann.answers)
+    stack.engines.send(ann, command)
+    await ann.hear(lambda: [reply.kind for reply in ann.replies] == [pb.REPLY_KIND_ANSWERED])
+    assert len(await stack.log(ROOM)) == records + 3
 
 
 async def test_a_lease_that_lapsed_proves_nothing_for_what_was_open_before(

@@ -33,13 +33,18 @@ class Engines(TwinTables):
         super().__init__()
         self.silent: set[str] = set()
         """Rooms whose partition doesn't answer."""
+        self.fleeting: set[str] = set()
+        """Rooms whose table ends, unheard, as soon as it was looked at."""
         self.listings = 0
         self._listed = asyncio.Event()
 
     async def look(self, room: str, table: str) -> Live | None:
         if room in self.silent:
             raise EngineAway("this partition is silent")
-        return await super().look(room, table)
+        live = await super().look(room, table)
+        if room in self.fleeting:
+            self.live.pop(room, None)
+        return live
 
     async def listed(self) -> Listed:
         listed = await super().listed()
@@ -207,6 +212,27 @@ async def test_a_table_that_its_room_forgot_is_closed_or_with_somebody_there_the
     await tables.until_listed(2)
     assert tables.closed == [(ann.room, table.table, "expired")]
     assert (reconciled(one, "adopted"), reconciled(one, "orphan")) == (1, 1)
+
+
+async def test_a_table_that_ends_while_its_room_gets_it_back_leaves_no_ghost(
+    nats_url: str, server: RedisServer, tables: Engines, store: Any
+) -> None:
+    async with rooms_worker(nats_url, server.url, tables) as one:
+        reconciler = one.service.reconciler
+        assert reconciler is not None
+        ann, _, _ = await playing(one)
+        table = tables.live.pop(ann.room)
+        assert await reconciler.once()
+        tables.live[ann.room] = Live(table.table, ann.player, table.members, present=1)
+        tables.fleeting.add(ann.room)
+        assert await reconciler.once()
+        assert reconciled(one, "adopted") == 1
+        assert (await one.client.lobby(ann.room)).table is None
+        tables.live[ann.room] = table
+        await store.flushall()
+        assert await reconciler.once()
+        assert reconciled(one, "relisted") == 1
+        assert (await one.client.lobby(ann.room)).table is None
 
 
 async def test_two_workers_that_look_at_the_same_time_list_each_lost_room_once(
