@@ -80,7 +80,7 @@ class Log:
         chain that can't be, `Trimmed` when records went away meanwhile (start again),
         StreamAway.
         """
-        at, previous = 0, 0
+        at, previous, epoch = 0, 0, 0
         while at < fence:
             batch = await self._stream.read(subjects.log(partition), at + 1)
             if not batch:
@@ -97,6 +97,9 @@ class Log:
                         raise Trimmed
                     else:
                         raise Inconsistent(f"record {message.sequence} follows {expected}, not {previous}")
+                before, epoch = epoch, epoch_of(message.headers.get(SLOT_ID, ""))
+                if epoch < before and gap is None:
+                    raise Inconsistent(f"record {message.sequence} is of epoch {epoch}, after {before}")
                 previous = at = message.sequence
                 try:
                     record = r.decode(message.data)

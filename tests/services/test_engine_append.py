@@ -162,6 +162,16 @@ async def test_a_chain_that_goes_back_is_no_correct_writer_s() -> None:
         await read(stream, 9)
 
 
+async def test_epochs_that_fall_are_no_correct_writer_s() -> None:
+    stream = chain(2, 5, 6, 9)
+    for message, epoch in zip(stream.messages, (1, 1, 2, 2), strict=True):
+        message.headers[SLOT_ID] = f"5:{epoch}:0:n"
+    assert await read(stream, 9) == [2, 5, 6, 9]
+    stream.messages[3].headers[SLOT_ID] = "5:1:3:n"
+    with pytest.raises(Inconsistent):
+        await read(stream, 9)
+
+
 async def test_a_fence_that_is_gone_means_that_another_owner_trims() -> None:
     stream = chain(2, 5, 6, 9)
     del stream.messages[:3]
