@@ -125,4 +125,5 @@ class Engine:
         watch("partitions_open", "Partitions served here.", lambda: len(hall.owners()))
         watch("tables", "Tables open here.", lambda: len(hall.beacons))
         watch("queue_depth", "Items waiting in partitions' queues.", lambda: sum(o.depth for o in hall.owners()))
+        watch("append_waiting_seconds", "How long the oldest append under way has waited.", hall.log.waited)
         watch("peers_alive", "Other engines alive.", lambda: len(hall.keeper.alive()))

@@ -24,6 +24,7 @@ from services.engine.metrics import EngineMetrics
 from services.engine.owner import Owner
 from services.engine.partition import Phase
 from services.engine.records import VERSION
+from services.engine.standstill import Standstill
 from services.engine.stream import Asker, Stream
 from services.engine.table import AnyGame, Table
 from services.engine.versions import Versions
@@ -60,7 +61,9 @@ class Hall:
         self.trim_after = trim_after
         self.name, self.addr, self.boot = name, lease.addr, lease.boot
         self.games, self.bus, self.metrics = games, bus, metrics
-        self.log = Log(Stream(asker, subjects.LOG_STREAM), lambda verdict: metrics.append_doubted(verdict.value))
+        stream = Stream(asker, subjects.LOG_STREAM)
+        self.log = Log(stream, lambda verdict: metrics.append_doubted(verdict.value))
+        self.standstill = Standstill(self.log.waited, lambda: stream.refusal)
         self.board = Board(
             bus, Stream(asker, f"KV_{subjects.OWN_BUCKET}"), self._on_lease, self._on_placed, self._on_missing
         )
@@ -102,6 +105,8 @@ class Hall:
         halted = sum(o.partition.phase is Phase.HALTED for o in self._owners.values())
         if halted:
             return f"{halted} of {len(self._partitions)} partitions are halted: see GET /partitions"
+        if (standing := self.standstill.missing()) is not None:
+            return standing
         live = self.keeper.alive() | {self.name}
         if self.board.complete(live, self._partitions):
             return None
@@ -365,6 +370,7 @@ class Hall:
         while True:
             await asyncio.sleep(TICK)
             try:
+                self.standstill.look()
                 await self.beacons.tick()
                 await self.bots.tick()
                 self.callers.look(self.owners())

@@ -39,6 +39,12 @@ class Log:
     def __init__(self, stream: LogStream, doubted: Callable[[Verdict], None]) -> None:
         self._stream = stream
         self._doubted = doubted
+        self._began: dict[int, float] = {}
+
+    def waited(self) -> float:
+        """Seconds that the oldest append under way has been that; 0: none is."""
+        now = asyncio.get_running_loop().time()
+        return max((now - at for at in self._began.values()), default=0.0)
 
     async def last(self, partition: int) -> Last:
         """The last record's place, from the leader.  Raises StreamAway."""
@@ -50,6 +56,13 @@ class Log:
 
     async def append(self, partition: Partition, slot: Slot) -> Verdict:
         """Send a slot until it is resolved, however long that takes.  NEW_FENCE is followed here."""
+        self._began[partition.number] = asyncio.get_running_loop().time()
+        try:
+            return await self._append(partition, slot)
+        finally:
+            self._began.pop(partition.number, None)
+
+    async def _append(self, partition: Partition, slot: Slot) -> Verdict:
         subject = subjects.log(partition.number)
         tries = 0
         while True:

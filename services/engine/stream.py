@@ -122,6 +122,8 @@ class Stream:
 
     def __init__(self, asker: Asker, name: str) -> None:
         self._asker, self.name = asker, name
+        self.refusal = ""
+        """Why the last append that failed did, in the server's words: for operators."""
 
     async def append(self, subject: str, body: bytes, expected: int, id: str = "") -> int | None:
         """The sequence it was acknowledged as; None for anything else at all, which proves nothing."""
@@ -130,12 +132,17 @@ class Stream:
             headers[SLOT_ID] = id
         answer = await self._asker.ask(subject, body, headers)
         if answer is None:
+            self.refusal = "no answer"
             return None
         try:
             ack = _ack.decode(answer.data)
         except msgspec.DecodeError:
+            self.refusal = "an answer that can't be read"
             return None
-        return ack.seq if ack.error is None and ack.seq > 0 else None
+        if ack.error is not None:
+            self.refusal = f"{ack.error.get('description')} ({ack.error.get('err_code')})"
+            return None
+        return ack.seq if ack.seq > 0 else None
 
     async def last(self, subject: str) -> Message | None:
         """The subject's last message from the leader, None when there is none.  Raises StreamAway."""

@@ -41,5 +41,5 @@ class Readiness:
             return f"no engine serves {len(missing)} of the partitions yet"
         silent = await self._engines.silent()
         if silent:
-            return f"engines that don't answer: {', '.join(silent)}"
+            return f"engines that don't answer, or whose log doesn't: {', '.join(silent)}"
         return None
