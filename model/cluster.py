@@ -35,6 +35,8 @@ from wire import subjects
 from wire.places import CODE_ALPHABET, partition_of
 
 NAME_TAKEN = "another process has this engine's name"
+NATS_AWAY = "the log takes no record"
+"""Said of NATS, and rightly."""
 
 
 @dataclass(frozen=True)
@@ -273,7 +275,8 @@ class Cluster:
         text = f"{self.loop.running.name}: {event.get('event')} " + ", ".join(
             f"{key}={value!r}" for key, value in event.items() if key != "event"
         )
-        (self.resigned if NAME_TAKEN in text else self.faults).append(text)
+        if NATS_AWAY not in text:
+            (self.resigned if NAME_TAKEN in text else self.faults).append(text)
         raise structlog.DropEvent
 
 

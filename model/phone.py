@@ -22,7 +22,7 @@ from wire import client_out as out
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 0.8
 SLOW_DOWN = 0.3
-MOST_PENDING = 4
+MOST_PENDING = 12
 UNNOTICED = (0.002, 0.6)
 """Seconds until a gateway notices that a phone is gone."""
 
