@@ -28,6 +28,8 @@ SCHEMA = "every message is of the protocol"
 
 LOBBY_WITHIN = 15.0
 """Seconds that a lobby may take to answer."""
+ASK_AGAIN = 1.0
+"""Seconds after which it is asked again for a verdict that a snapshot leaves open."""
 SLOW_DOWN = 0.4
 """Seconds until moves that were too many are sent again."""
 
@@ -107,6 +109,7 @@ class Phone:
         self._request = 0
         self._last: Pending | None = None
         self._fresh = False
+        self._asking: asyncio.TimerHandle | None = None
 
     # ---- from outside ----------------------------------------------------------
 
@@ -115,6 +118,9 @@ class Phone:
 
     async def stop(self) -> None:
         self._link.stop()
+        if self._asking is not None:
+            self._asking.cancel()
+            self._asking = None
 
     @property
     def sent(self) -> int:
@@ -178,7 +184,9 @@ class Phone:
     def described(self) -> str:
         """Where it stands, for a report of what went wrong."""
         socket = "open" if self._link.is_open else "down"
-        moves = f"moves {sorted(self.outbox.pending)} wait, {max(self.told, default=0)} was told"
+        shown = sorted(id for id, p in self.outbox.pending.items() if p.shown)
+        waiting = sorted(set(self.outbox.pending) - set(shown))
+        moves = f"moves {waiting} wait, {shown} show without a verdict, {max(self.told, default=0)} was told last"
         return f"seat {self.screen.seat}: socket {socket}, {'at the table' if self.live else 'waiting'}, {moves}"
 
     # ---- the socket: LinkListener ------------------------------------------------
@@ -283,6 +291,24 @@ class Phone:
         self.live = True
         self.watcher.back(now)
         self._send_from(0)
+        self._ask_on()
+
+    def _ask_on(self) -> None:
+        """Verdicts of moves that a snapshot shows are asked for until they come.
+
+        A gateway keeps what is undecided until it is answered; a question about what was
+        decided may be lost with the engine that it went to.
+        """
+        if self._asking is None and any(p.shown for p in self.outbox.pending.values()):
+            self._asking = asyncio.get_running_loop().call_later(ASK_AGAIN, self._ask)
+
+    def _ask(self) -> None:
+        self._asking = None
+        if self.live:
+            for pending in self.outbox.pending.values():
+                if pending.shown:
+                    self._link.send(pending.data())
+            self._ask_on()
 
     def _once_more(self) -> None:
         if self.live:

@@ -130,6 +130,19 @@ async def test_a_lost_socket_comes_back_with_the_same_tab_and_sends_its_move_aga
     assert found_of(phone).ok()
 
 
+async def test_a_verdict_that_a_snapshot_leaves_open_is_asked_for_until_it_comes(
+    gateway: TwinGateway, phone: Phone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("simulate.phone.ASK_AGAIN", 0.05)
+    shown = out.Snapshot(1, "BCDFG", 0, 0, TABLE, None, out.You(0, False), answered=1)
+    replies = {1: [shown], 4: [out.Answer(1, out.No("stale"))]}
+    gateway.script = lambda move: replies.get(len(gateway.moves), [])
+    answer = await phone.move(Turn())
+    assert answer.no == out.No("stale")
+    assert gateway.moves == [1, 1, 1, 1]
+    assert found_of(phone).ok()
+
+
 async def test_a_phone_that_was_taken_over_does_not_fight_back(gateway: TwinGateway, phone: Phone) -> None:
     gateway.script = lambda move: [out.TakenOver(), 4001]
     with pytest.raises(Refused):
