@@ -58,6 +58,8 @@ class Stack:
         self._started = datetime.now(UTC).isoformat(timespec="seconds")
         self._stopping = asyncio.Event()
         self._stale_state = True
+        self._unwritable = ""
+        """Why the state could not be written the last time."""
         self._news = asyncio.Event()
         self._rounds = asyncio.Condition()
         self._lookers: dict[Child, asyncio.Task[None]] = {}
@@ -161,8 +163,9 @@ class Stack:
             await self._round()
             if time.monotonic() - rotated > 10:
                 rotated = time.monotonic()
-                for child in self.children:
-                    child.log.rotate()
+                with contextlib.suppress(OSError):  # a full disk: again later
+                    for child in self.children:
+                        child.log.rotate()
 
     async def _round(self) -> None:
         """Judge, tell who watches, and rest until there is news, a second at most."""
@@ -285,8 +288,18 @@ class Stack:
     # ---- told to others ----------------------------------------------------
 
     def _write_state(self) -> None:
-        self._stale_state = False
-        self.data.write_state(self.state())
+        """A full disk ends nothing that runs: it is said, and tried again with the next round."""
+        try:
+            self.data.write_state(self.state())
+        except OSError as error:
+            self._stale_state = True
+            if not self._unwritable:
+                self.screen.say(f"✗ {self.data.path} can't be written ({error.strerror}): status is not up to date")
+            self._unwritable = str(error.strerror)
+            return
+        if self._unwritable:
+            self.screen.say(f"{self.data.path} can be written again")
+        self._stale_state, self._unwritable = False, ""
 
     def state(self) -> dict[str, Any]:
         """What `.snatch/stack.json` holds."""

@@ -1,9 +1,11 @@
-"""`snatch play` with a NATS of somebody else's that isn't there: it says so, and ends when asked to."""
+"""`snatch play` where something is missing: it says so, goes on, and ends when asked to."""
 
 from __future__ import annotations
 
 import asyncio
+import errno
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +16,17 @@ from stack.layout import Wishes, lay_out
 from stack.play import Stack
 
 NOBODY = "nats://127.0.0.1:1"
+
+
+class FullFolder(DataFolder):
+    """Its disk is full."""
+
+    full = True
+
+    def write_state(self, state: dict[str, Any]) -> None:
+        if self.full:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        super().write_state(state)
 
 
 class Said:
@@ -48,4 +61,21 @@ async def test_a_nats_that_is_not_there_is_named_and_waiting_for_it_can_be_ended
         # Setting up would go on trying for half a minute.
         assert await running == 0
     assert stack.children == []
+    data.unlock()
+
+
+async def test_a_full_disk_ends_no_stack_it_is_said_once_and_the_state_written_later(tmp_path: Path) -> None:
+    data = FullFolder(tmp_path)
+    data.lock()
+    said = Said()
+    stack = Stack(lay_out(Wishes(nats_url=NOBODY, redis_url="redis://127.0.0.1:1/0"), data), data, said)
+    for _ in range(3):
+        await stack._round()
+    assert said.words.get_nowait().endswith("can't be written (No space left on device): status is not up to date")
+    assert said.words.empty()
+    assert data.state() is None
+    data.full = False
+    await stack._round()
+    assert said.words.get_nowait().endswith("can be written again")
+    assert data.state() is not None
     data.unlock()
