@@ -25,10 +25,13 @@ class Readiness:
 
     async def ready(self) -> str | None:
         """None when it can; else the first thing missing, in words."""
+        loop = asyncio.get_running_loop()
+        asked = loop.time()
         async with self._lock:
-            now = asyncio.get_running_loop().time()
-            if now - self._answer[0] > KEPT:
-                self._answer = (now, await self._look())
+            # Whoever waited while others looked has its answer: a slow look isn't done once for each.
+            if asked - self._answer[0] > KEPT:
+                found = await self._look()
+                self._answer = (loop.time(), found)
             return self._answer[1]
 
     async def _look(self) -> str | None:
