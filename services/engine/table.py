@@ -26,6 +26,8 @@ ANSWERS_KEPT = 256
 """Ids below the last one whose answers are known: as many as a gateway may ask for again (`seat.MAX_UNANSWERED`)."""
 TABS_KEPT = 4
 """Tabs that had a seat before, whose ids are known when they come back."""
+REFUSALS_KEPT = 32
+"""Of each of those, the last: with all that there are, a full room's snapshot would be more than a record takes."""
 MAX_MEMBERS = 64
 
 AnyGame = Game[Any, Any, Any, Any, Any, Any]
@@ -359,7 +361,7 @@ def _change_tab(m: Member, tab: int, back: bool) -> None:
     former = [f for f in m.former if f.tab != tab]
     was = next((f for f in m.former if back and f.tab == tab), FormerTab(tab, 0, []))
     if m.answered:
-        former.append(FormerTab(m.tab, m.answered, m.answers))
+        former.append(FormerTab(m.tab, m.answered, m.answers[-REFUSALS_KEPT:]))
     m.tab, m.answered, m.answers = tab, was.answered, was.answers
     m.former = former[-TABS_KEPT:]
 

@@ -7,8 +7,12 @@ from random import Random
 import pytest
 from msgspec import msgpack
 
+from services.engine import records as r
+from services.engine import table_store as store
 from services.engine.items import CallRefused, DealItem
-from services.engine.table import COUNTDOWN_MS, GRACE_MS, STANDINGS_MS
+from services.engine.ledger import SNAPSHOT_BYTES
+from services.engine.owner import MAX_RECORD
+from services.engine.table import ANSWERS_KEPT, COUNTDOWN_MS, GRACE_MS, MAX_MEMBERS, STANDINGS_MS, TABS_KEPT
 from tests.services.engine_table import Phone, Play
 
 # ---- a game from setup to standings ----
@@ -212,3 +216,19 @@ def test_a_deal_asked_for_by_a_game_that_ended_is_never_dealt() -> None:
     event = play.table.game.deal([0, 1, 2], play.table.options(), Random(1))
     play.do(DealItem("BCDFG", "t1", stale, msgpack.encode(event)))
     assert play.phase == "dealing"
+
+
+def test_the_fullest_room_that_there_can_be_still_fits_into_a_record() -> None:
+    """Or whoever fills a room halts a partition, and all others' rooms in it."""
+    table = Play().start().table
+    for seat in range(len(table.state.members), MAX_MEMBERS):
+        table.evolve(r.Entered(r.Newcomer(f"p{seat:010}", "N" * 24, 0)), 0)
+    no = r.Refused("nothing_to_undo", 63, 255)
+    for member in table.state.members:
+        for tab in range(TABS_KEPT + 2):
+            table.evolve(
+                r.Attached(member.seat, tab + 1, 2**32 - 1 - tab, "w" * 32, "gateway " * 4, 2**32 - 1, 2**41), 0
+            )
+            for id in range(1, ANSWERS_KEPT + 2):
+                table.answer(member.seat, id + 100_000, no)
+    assert len(store.dump(table)) + SNAPSHOT_BYTES < MAX_RECORD
