@@ -10,6 +10,7 @@ import pytest
 
 from servicekit import bus
 from tests.servers import NatsServer, RedisServer
+from tests.services.engine_stack import EngineStack
 
 S = TypeVar("S", NatsServer, RedisServer)
 
@@ -65,3 +66,11 @@ async def nc(nats_url: str) -> AsyncIterator[bus.Bus]:
     connection = await bus.connect(nats_url, "test")
     yield connection
     await connection.close()
+
+
+@pytest.fixture
+async def stack(new_nats: Callable[[], NatsServer]) -> AsyncIterator[EngineStack]:
+    """Engines of the test's own, none of them started yet, on a NATS of its own."""
+    stack = await EngineStack(new_nats().url).begin()
+    yield stack
+    await stack.end()

@@ -220,3 +220,11 @@ def bots_table(room: str, table: str = "t1", players: int = 1) -> pb.OpenRequest
     members = [pb.OpenMember(player=f"p{i}", name=f"P{i}", colour=i) for i in range(players)]
     members.append(pb.OpenMember(player="bot", name="Bot", colour=7, bot="easy"))
     return pb.OpenRequest(room=room, table=table, game="snatch_solitaire", host="p0", members=members)
+
+
+async def seated(stack: EngineStack, room: str) -> Driver:
+    """The host of a new table with bots."""
+    await stack.engines.open_table(bots_table(room))
+    driver = Driver(stack, room, "p0")
+    await driver.attach()
+    return driver

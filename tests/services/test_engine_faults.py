@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
 
 import pytest
 
@@ -16,27 +15,12 @@ from services.engine.owner import Owner
 from services.engine.partition import Phase
 from services.engine.settings import EngineSettings, SetupSettings
 from services.engine.setup import set_up
-from tests.servers import NatsServer
-from tests.services.engine_stack import Driver, EngineStack, bots_table
+from tests.services.engine_stack import EngineStack, seated
 from tests.waiting import reach
 from wire import subjects
 from wire.places import PARTITIONS, partition_of
 
 ROOM, OTHER = "BCDFG", "CCCCC"
-
-
-@pytest.fixture
-async def stack(new_nats: Callable[[], NatsServer]) -> AsyncIterator[EngineStack]:
-    stack = await EngineStack(new_nats().url).begin()
-    yield stack
-    await stack.end()
-
-
-async def seated(stack: EngineStack, room: str) -> Driver:
-    await stack.engines.open_table(bots_table(room))
-    driver = Driver(stack, room, "p0")
-    await driver.attach()
-    return driver
 
 
 def owner_of(engine: Engine, room: str) -> Owner:

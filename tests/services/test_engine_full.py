@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
 
 import pytest
 
@@ -15,25 +14,10 @@ from services.engine import owner as owner_module
 from services.engine import service
 from services.engine.owner import Owner
 from services.engine.service import CommandStream
-from tests.servers import NatsServer
-from tests.services.engine_stack import Driver, EngineStack, bots_table
+from tests.services.engine_stack import EngineStack, seated
 from tests.waiting import reach
 
 ROOM, OTHER = "BCDFG", "CCCCC"
-
-
-@pytest.fixture
-async def stack(new_nats: Callable[[], NatsServer]) -> AsyncIterator[EngineStack]:
-    stack = await EngineStack(new_nats().url).begin()
-    yield stack
-    await stack.end()
-
-
-async def seated(stack: EngineStack, room: str) -> Driver:
-    await stack.engines.open_table(bots_table(room))
-    driver = Driver(stack, room, "p0")
-    await driver.attach()
-    return driver
 
 
 def owner_of(stack: EngineStack, room: str) -> Owner:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 
 import psutil
 import pytest
@@ -27,13 +27,6 @@ def _shorter_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of engines in this process: a short countdown, and a newcomer gets its share soon."""
     monkeypatch.setattr(table_clock, "COUNTDOWN_MS", 200)
     monkeypatch.setattr(hall, "STABLE", 1.0)
-
-
-@pytest.fixture
-async def stack(new_nats: Callable[[], NatsServer]) -> AsyncIterator[EngineStack]:
-    stack = await EngineStack(new_nats().url).begin()
-    yield stack
-    await stack.end()
 
 
 async def live_hand(stack: EngineStack, room: str = ROOM) -> Driver:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import AsyncIterator, Callable
 
 import msgspec
 import pytest
@@ -14,7 +13,6 @@ from services.engine.app import Engine
 from services.engine.board import KV, KV_STREAM, Board
 from services.engine.hall import Hall
 from services.engine.lease import Silence
-from tests.servers import NatsServer
 from tests.services.engine_stack import Driver, EngineStack, bots_table
 from tests.waiting import reach
 from wire import subjects
@@ -23,13 +21,6 @@ from wire.places import PARTITIONS
 
 ROOM = "BCDFG"
 NEVER = 1000.0
-
-
-@pytest.fixture
-async def stack(new_nats: Callable[[], NatsServer]) -> AsyncIterator[EngineStack]:
-    stack = await EngineStack(new_nats().url).begin()
-    yield stack
-    await stack.end()
 
 
 def hall_of(engine: Engine) -> Hall:

@@ -22,7 +22,7 @@ from services.engine.settings import SetupSettings
 from services.engine.setup import set_up
 from services.engine.stream import EXPECTED, SLOT_ID
 from tests.servers import NatsServer
-from tests.services.engine_stack import Driver, EngineStack, bots_table
+from tests.services.engine_stack import Driver, EngineStack, bots_table, seated
 from tests.waiting import reach
 from wire import subjects
 from wire.places import CODE_ALPHABET, PARTITIONS, partition_of
@@ -68,13 +68,6 @@ class Operator:
     async def post(self, path: str) -> tuple[int, dict[str, Any]]:
         answer = await self._http.post(path)
         return answer.status_code, answer.json()
-
-
-async def seated(stack: EngineStack, room: str) -> Driver:
-    await stack.engines.open_table(bots_table(room))
-    driver = Driver(stack, room, "p0")
-    await driver.attach()
-    return driver
 
 
 async def table_news(stack: EngineStack) -> asyncio.Queue[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -17,7 +17,6 @@ from services.engine import records as r
 from services.engine.claims import ranking
 from services.engine.stream import EXPECTED, SLOT_ID, Asker, Stream
 from services.engine.versions import RAISE_AFTER, Versions
-from tests.servers import NatsServer
 from tests.services import next_release
 from tests.services.engine_stack import Driver, EngineStack, bots_table
 from tests.waiting import reach
@@ -31,13 +30,6 @@ NEXT = next_release.records("tests.services.next_records")
 def _shorter_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table_clock, "COUNTDOWN_MS", 200)
     monkeypatch.setattr(hall, "STABLE", 0.5)
-
-
-@pytest.fixture
-async def stack(new_nats: Callable[[], NatsServer]) -> AsyncIterator[EngineStack]:
-    stack = await EngineStack(new_nats().url).begin()
-    yield stack
-    await stack.end()
 
 
 @asynccontextmanager
