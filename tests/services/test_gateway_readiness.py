@@ -5,7 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import Any, cast
 
+import pytest
+
+from services.gateway import readiness as readiness_module
 from services.gateway.readiness import Readiness
+from tests.waiting import reach
 
 
 class Slow:
@@ -23,11 +27,14 @@ class Slow:
         return "rooms: Redis is away"
 
 
-async def test_who_waited_while_another_looked_has_its_answer_and_nobody_waits_for_a_look_each() -> None:
+async def test_who_waited_while_another_looked_has_its_answer_and_nobody_waits_for_a_look_each(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(readiness_module, "KEPT", 0.0)
     slow: Any = Slow()
     readiness = Readiness(slow, slow, cast(Any, None))
     asking = [asyncio.create_task(readiness.ready()) for _ in range(5)]
-    await asyncio.sleep(0.6)  # longer than an answer is kept
+    await reach(lambda: slow.looks, "one looks")
     slow.let.set()
     assert await asyncio.gather(*asking) == ["rooms: Redis is away"] * 5
     assert slow.looks == 1
