@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from random import Random
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
@@ -19,6 +19,7 @@ from simulate.link import Link
 from simulate.outbox import Outbox, Pending, Told
 from simulate.screen import Screen, Verdict
 from simulate.snatch_solitaire import FAULTS
+from simulate.watchers import Unwatched, Watcher
 from wire import client_in
 from wire import client_out as out
 
@@ -43,44 +44,6 @@ class Refused(Exception):
 
 class Stale(Exception):
     """The page dropped the move undecided: too old, or of another table."""
-
-
-class Watcher(Protocol):
-    """Who measures a phone.  Times are monotonic seconds."""
-
-    def made(self, at: float) -> None:
-        """A move was made."""
-        ...
-
-    def answered(self, at: float) -> None:
-        """One was answered, or shown by a snapshot."""
-        ...
-
-    def dropped(self, at: float) -> None:
-        """One was given up by the page itself."""
-        ...
-
-    def down(self, at: float) -> None:
-        """The socket is lost."""
-        ...
-
-    def back(self, at: float) -> None:
-        """A snapshot has come."""
-        ...
-
-
-class Unwatched:
-    """Nobody measures."""
-
-    def made(self, at: float) -> None: ...
-
-    def answered(self, at: float) -> None: ...
-
-    def dropped(self, at: float) -> None: ...
-
-    def down(self, at: float) -> None: ...
-
-    def back(self, at: float) -> None: ...
 
 
 class Phone:
@@ -398,4 +361,4 @@ def _retrieved(future: asyncio.Future[Told]) -> None:
         future.exception()
 
 
-__all__ = ["CARDS", "ONE_ANSWER", "SCHEMA", "Phone", "Refused", "Stale", "Told", "Unwatched", "Watcher"]
+__all__ = ["CARDS", "ONE_ANSWER", "SCHEMA", "Phone", "Refused", "Stale", "Told"]

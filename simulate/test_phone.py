@@ -135,7 +135,7 @@ async def test_a_verdict_that_a_snapshot_leaves_open_is_asked_for_until_it_comes
 ) -> None:
     monkeypatch.setattr("simulate.phone.ASK_AGAIN", 0.05)
     shown = out.Snapshot(1, "BCDFG", 0, 0, TABLE, None, out.You(0, False), answered=1)
-    replies = {1: [shown], 4: [out.Answer(1, out.No("stale"))]}
+    replies: dict[int, list[Any]] = {1: [shown], 4: [out.Answer(1, out.No("stale"))]}
     gateway.script = lambda move: replies.get(len(gateway.moves), [])
     answer = await phone.move(Turn())
     assert answer.no == out.No("stale")

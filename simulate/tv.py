@@ -11,8 +11,9 @@ import msgspec
 
 from simulate.findings import Findings
 from simulate.link import Link
-from simulate.phone import SCHEMA, Unwatched, Watcher
+from simulate.phone import SCHEMA
 from simulate.screen import Screen
+from simulate.watchers import Unwatched, Watcher
 from wire import client_in
 from wire import client_out as out
 

@@ -3,8 +3,47 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from simulate.gaps import RoomGaps
+
+
+class Watcher(Protocol):
+    """Who measures a phone.  Times are monotonic seconds."""
+
+    def made(self, at: float) -> None:
+        """A move was made."""
+        ...
+
+    def answered(self, at: float) -> None:
+        """One was answered, or shown by a snapshot."""
+        ...
+
+    def dropped(self, at: float) -> None:
+        """One was given up by the page itself."""
+        ...
+
+    def down(self, at: float) -> None:
+        """The socket is lost."""
+        ...
+
+    def back(self, at: float) -> None:
+        """A snapshot has come."""
+        ...
+
+
+class Unwatched:
+    """Nobody measures."""
+
+    def made(self, at: float) -> None: ...
+
+    def answered(self, at: float) -> None: ...
+
+    def dropped(self, at: float) -> None: ...
+
+    def down(self, at: float) -> None: ...
+
+    def back(self, at: float) -> None: ...
 
 
 @dataclass
