@@ -100,9 +100,10 @@ class Keeper:
 
     async def stop(self) -> None:
         """Say that this engine ends."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, *self._probes, return_exceptions=True)
+        running = [*self._probes, *([self._task] if self._task is not None else ())]
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
         if self._revision and self._bus.is_connected and not self._over:
             gone = msgspec.structs.replace(self._lease, n=self._lease.n + 1, gone=True)
             await self._board.renew(self._name, gone, self._revision)
