@@ -76,17 +76,21 @@ class Change:
         await self._all_ready()
 
     async def restart(self, kinds: Sequence[str]) -> None:
-        """Each process of these kinds, of all services when none is named.  Raises NotDone."""
+        """Each process of these kinds, of all services when none is named.  Raises NotDone.
+
+        All services go only while all are ready.  A kind that is named may be the cure of what
+        isn't (a NATS whose disk was full): then those that aren't ready go first.
+        """
         known = {c.part.kind for c in self._stack.children}
         for kind in kinds:
             if kind not in known:
                 raise NotDone(f"there is no {kind} in this stack", f"name one of {', '.join(sorted(known))}")
         waiting = [c.part.name for c in self._stack.children if c.state != "ready"]
-        if waiting:
+        if waiting and not kinds:
             raise NotDone(
                 f"{', '.join(waiting)} not ready: another one should not go now", "see why: snatch status; then again"
             )
-        for child in _in_order(self._stack.children, *(kinds or KINDS)):
+        for child in sorted(_in_order(self._stack.children, *(kinds or KINDS)), key=lambda c: c.state == "ready"):
             await self._renew(child, child.part)
 
     async def _renew(self, child: Child, part: Part) -> None:
