@@ -11,6 +11,7 @@ _CODES = frozenset(
     [
         "snatched",
         "no_pile",
+        "no_fit",
         "stale",
         "not_allowed",
         "nothing_to_undo",
