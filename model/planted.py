@@ -7,22 +7,32 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
-from generated.snatch.engine.v1 import engine_pb2 as pb
-from model.truth import TruthLedger
+from model.planted_tables import (
+    answers_not_replayed,
+    frames_before_commit,
+    gaps_taken,
+    late_attach_wins,
+    late_close_detaches,
+    never_sent_again,
+    old_tabs_play,
+    snapshot_ahead,
+    tab_counts_anew,
+    unlogged_refusal,
+    view_before_commit,
+)
+from model.planting import Original, Plant, put
 from servicekit import feed
-from servicekit.engine_commands import EngineCommands
-from services.engine import calls, frames, lease, table, table_presence
+from services.engine import lease
 from services.engine import records as r
 from services.engine import table_store as store
 from services.engine.batch import Batch
 from services.engine.beacons import Beacons
 from services.engine.board import Board
-from services.engine.items import Call, CommandItem
 from services.engine.lease import Silence
 from services.engine.ledger import Ledger
 from services.engine.log import BACKOFF, Log
@@ -30,16 +40,6 @@ from services.engine.owner import Owner
 from services.engine.partition import Last, Partition, Phase, Slot, Verdict
 from services.engine.stream import EXPECTED, SLOT_ID, Stream, StreamAway
 from wire import subjects
-
-Plant = Callable[[contextlib.ExitStack], None]
-Original = Callable[..., Any]
-
-
-def _put(stack: contextlib.ExitStack, owner: Any, name: str, broken: Callable[[Original], Any]) -> None:
-    """Replace an attribute by what `broken` makes of the original."""
-    original = getattr(owner, name)
-    setattr(owner, name, broken(original))
-    stack.callback(setattr, owner, name, original)
 
 
 class _Busy(Exception):
@@ -69,8 +69,8 @@ def busy_is_deposed(stack: contextlib.ExitStack) -> None:
 
         return append
 
-    _put(stack, Stream, "append", lambda _: append)
-    _put(stack, Log, "append", until_busy)
+    put(stack, Stream, "append", lambda _: append)
+    put(stack, Log, "append", until_busy)
 
 
 def bytes_changed(stack: contextlib.ExitStack) -> None:
@@ -96,7 +96,7 @@ def bytes_changed(stack: contextlib.ExitStack) -> None:
             await asyncio.sleep(BACKOFF[min(tries, len(BACKOFF) - 1)])
             tries += 1
 
-    _put(stack, Log, "append", lambda _: append)
+    put(stack, Log, "append", lambda _: append)
 
 
 def unfenced_checkpoint(stack: contextlib.ExitStack) -> None:
@@ -126,7 +126,7 @@ def unfenced_checkpoint(stack: contextlib.ExitStack) -> None:
 
         return commit
 
-    _put(stack, Owner, "_commit", with_checkpoint)
+    put(stack, Owner, "_commit", with_checkpoint)
 
 
 def read_before_fence(stack: contextlib.ExitStack) -> None:
@@ -149,25 +149,8 @@ def read_before_fence(stack: contextlib.ExitStack) -> None:
 
         return read
 
-    _put(stack, Partition, "won", noting)
-    _put(stack, Log, "read", blind)
-
-
-def unlogged_refusal(stack: contextlib.ExitStack) -> None:
-    """A refusal is answered at once, and not written down."""
-
-    def unlogged(original: Original) -> Any:
-        def move(self: Batch, item: CommandItem, *rest: Any) -> None:
-            original(self, item, *rest)
-            sitting = self.sittings.get(item.command.room)
-            if sitting is not None and sitting.steps and (no := sitting.steps[-1].no) is not None:
-                step = sitting.steps.pop()
-                assert step.id is not None
-                self._reply(item, pb.REPLY_KIND_ANSWERED, body=frames.answer_body(step.id, no))
-
-        return move
-
-    _put(stack, Batch, "_move", unlogged)
+    put(stack, Partition, "won", noting)
+    put(stack, Log, "read", blind)
 
 
 def elapsed_expiry(stack: contextlib.ExitStack) -> None:
@@ -186,8 +169,8 @@ def elapsed_expiry(stack: contextlib.ExitStack) -> None:
 
         return renewed
 
-    _put(stack, Silence, "alive", lambda _: alive)
-    _put(stack, Silence, "renewed", renewed)
+    put(stack, Silence, "alive", lambda _: alive)
+    put(stack, Silence, "renewed", renewed)
 
 
 def trim_past_snapshot(stack: contextlib.ExitStack) -> None:
@@ -196,7 +179,7 @@ def trim_past_snapshot(stack: contextlib.ExitStack) -> None:
     def oldest_needed(self: Ledger) -> int:
         return max((room.base for room in self.rooms.values()), default=self.last) + 1
 
-    _put(stack, Ledger, "oldest_needed", lambda _: oldest_needed)
+    put(stack, Ledger, "oldest_needed", lambda _: oldest_needed)
 
 
 def no_beacons(stack: contextlib.ExitStack) -> None:
@@ -205,9 +188,9 @@ def no_beacons(stack: contextlib.ExitStack) -> None:
     async def tick(self: Beacons) -> None:
         return None
 
-    _put(stack, Beacons, "tick", lambda _: tick)
-    _put(stack, feed, "SILENCE", lambda _: 1e9)
-    _put(stack, feed.Feeds, "_check_all", lambda _: lambda self: None)
+    put(stack, Beacons, "tick", lambda _: tick)
+    put(stack, feed, "SILENCE", lambda _: 1e9)
+    put(stack, feed.Feeds, "_check_all", lambda _: lambda self: None)
 
 
 def placement_taken_unheard(stack: contextlib.ExitStack) -> None:
@@ -220,7 +203,7 @@ def placement_taken_unheard(stack: contextlib.ExitStack) -> None:
 
         return place
 
-    _put(stack, Board, "place", hopeful)
+    put(stack, Board, "place", hopeful)
 
 
 def no_claim_record(stack: contextlib.ExitStack) -> None:
@@ -236,7 +219,7 @@ def no_claim_record(stack: contextlib.ExitStack) -> None:
 
         return append
 
-    _put(stack, Log, "append", unfenced)
+    put(stack, Log, "append", unfenced)
 
 
 def epoch_kept(stack: contextlib.ExitStack) -> None:
@@ -250,141 +233,7 @@ def epoch_kept(stack: contextlib.ExitStack) -> None:
 
         return claim
 
-    _put(stack, Partition, "claim", kept)
-
-
-def view_before_commit(stack: contextlib.ExitStack) -> None:
-    """A View shows what is decided, committed or not."""
-
-    def early(original: Original) -> Any:
-        def view(self: Batch, call: Call, request: Any) -> None:
-            before = len(self.afterwards)
-            original(self, call, request)
-            while len(self.afterwards) > before:
-                self.afterwards.pop()()
-
-        return view
-
-    from services.engine import batch
-
-    _replace(stack, batch._CALLS, pb.ViewRequest, early(batch._CALLS[pb.ViewRequest]))
-
-
-def frames_before_commit(stack: contextlib.ExitStack) -> None:
-    """Frames go out while their record is on its way."""
-
-    def early(original: Original) -> Any:
-        async def commit(self: Owner, batch: Batch, began: float) -> None:
-            await self._tell(batch)
-            batch.outgoing = []
-            await original(self, batch, began)
-
-        return commit
-
-    _put(stack, Owner, "_commit", early)
-
-
-def answers_not_replayed(stack: contextlib.ExitStack) -> None:
-    """A new owner doesn't know what was answered."""
-
-    def forgetful(original: Original) -> Any:
-        def replay_chunk(self: Ledger, chunk: r.Chunk, sequence: int, now: int) -> None:
-            if not isinstance(self, TruthLedger):
-                steps = [r.LoggedStep(step.events) for step in chunk.steps]
-                chunk = r.Chunk(chunk.room, steps, chunk.table_frames, chunk.seat_frames)
-            original(self, chunk, sequence, now)
-
-        return replay_chunk
-
-    _put(stack, Ledger, "_replay_chunk", forgetful)
-
-
-def snapshot_ahead(stack: contextlib.ExitStack) -> None:
-    """A snapshot holds the room as it is after its record's own events."""
-
-    def ahead(original: Original) -> Any:
-        def finish(self: Batch) -> None:
-            original(self)
-            rooms = self.ledger.rooms
-            self.snapshots = [
-                r.RoomSnapshot(s.room, store.dump(rooms[s.room].table)) for s in self.snapshots if s.room in rooms
-            ]
-
-        return finish
-
-    _put(stack, Batch, "finish", ahead)
-
-
-def old_tabs_play(stack: contextlib.ExitStack) -> None:
-    """A command counts, whichever tab's it is."""
-
-    def any_session(original: Original) -> Any:
-        def command(self: Batch, item: CommandItem) -> None:
-            table = self.ledger.table(item.command.room)
-            member = table.member(item.command.seat) if table is not None else None
-            if member is None or item.command.kind != pb.COMMAND_KIND_MOVE:
-                original(self, item)
-                return
-            newest, member.session = member.session, item.command.session
-            original(self, item)
-            member.session = newest
-
-        return command
-
-    _put(stack, Batch, "_command", any_session)
-
-
-def late_close_detaches(stack: contextlib.ExitStack) -> None:
-    """An old socket's close throws the new one out."""
-
-    def any_session(original: Original) -> Any:
-        def detach(sitting: Any, seat: int, session: int) -> bool:
-            member = sitting.table.member(seat)
-            done: bool = original(sitting, seat, member.session if member is not None else session)
-            return done
-
-        return detach
-
-    _put(stack, table_presence, "detach", any_session)
-
-
-def gaps_taken(stack: contextlib.ExitStack) -> None:
-    """A gateway sends each move to whoever is the owner now, and an engine decides it whatever came before."""
-
-    def any_id(original: Original) -> Any:
-        def move(self: Batch, item: CommandItem, table: Any, member: Any) -> None:
-            if item.command.id > member.answered + 1:
-                member.answered = item.command.id - 1
-            original(self, item, table, member)
-
-        return move
-
-    def at_once(original: Original) -> Any:
-        def send(self: EngineCommands, talker: Any, command: pb.Command) -> None:
-            owner = self._placement.known(talker.partition)
-            if owner is not None:
-                talker.stalled = False
-                self._put(talker, owner.addr, command)
-            else:
-                original(self, talker, command)
-
-        return send
-
-    _put(stack, Batch, "_move", any_id)
-    _put(stack, EngineCommands, "send", at_once)
-
-
-def never_sent_again(stack: contextlib.ExitStack) -> None:
-    """What was on its way when an engine died is forgotten by the gateway."""
-
-    def forget(original: Original) -> Any:
-        def stall(self: EngineCommands, talker: Any) -> None:
-            if not talker.sent_to:
-                original(self, talker)
-
-        return stall
-
-    _put(stack, EngineCommands, "stall", forget)
+    put(stack, Partition, "claim", kept)
 
 
 def append_without_fence(stack: contextlib.ExitStack) -> None:
@@ -402,29 +251,7 @@ def append_without_fence(stack: contextlib.ExitStack) -> None:
 
         return append
 
-    _put(stack, Stream, "append", trusting)
-
-
-def late_attach_wins(stack: contextlib.ExitStack) -> None:
-    """Of two sockets the one whose attach arrives last has the seat, whoever said hello last."""
-    _put(stack, calls, "CLOCKS_APART_MS", lambda _: 0)
-
-
-def tab_counts_anew(stack: contextlib.ExitStack) -> None:
-    """A tab that comes back after another is new to the engine."""
-
-    def forgetful(original: Original) -> Any:
-        def change(member: Any, tab: int, back: bool) -> None:
-            original(member, tab, False)
-
-        return change
-
-    _put(stack, table, "_change_tab", forgetful)
-
-
-def _replace(stack: contextlib.ExitStack, table: dict[Any, Any], key: Any, value: Any) -> None:
-    stack.callback(table.__setitem__, key, table[key])
-    table[key] = value
+    put(stack, Stream, "append", trusting)
 
 
 PLANTED: Mapping[str, Plant] = {

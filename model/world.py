@@ -8,20 +8,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from generated.snatch.engine.v1 import engine_pb2 as pb
-from model.bus import SimBus
 from model.cluster import Cluster, EngineNode, Plan
 from model.game import LADDER
 from model.gateway import Gateway
 from model.invariants import Broken, Observer
 from model.links import SimNetwork
-from model.phone import UNNOTICED, Player
+from model.phone import Player
 from model.planted import planted
 from model.prelude import lay_log, player_names, room_of
-from model.schedule import BEGIN, Fault, Schedule, schedule
+from model.schedule import BEGIN, Schedule, schedule
+from model.troubles import Troubles
 from model.truth import GAMES
 from model.weather import ROUGH, Weather
 from services.engine import hall, ledger, table_clock
-from wire.news import Entry
 
 PARTITIONS = (7, 21)
 LOOKS = 0.2
@@ -79,8 +78,7 @@ class World:
         self.gateways: list[Gateway] = []
         self.players: list[Player] = []
         self.quiet = False
-        self._more_engines = 0
-        self._ending: set[str] = set()
+        self.troubles = Troubles(self)
 
     # ---- its life ----
 
@@ -109,9 +107,9 @@ class World:
         if plan.late_room is not None:
             root.at(plan.late_room, self.open, room_of(self.partitions[0], 1), "t2", 1)
         for fault in plan.faults:
-            root.at(fault.at, self.befall, fault)
+            root.at(fault.at, self.troubles.befall, fault)
         if plan.deaf_at_end:
-            root.at(plan.quiet_at - 0.3, self.deafen)
+            root.at(plan.quiet_at - 0.3, self.troubles.deafen)
         self.loop.run(plan.quiet_at)
         self.calm()
         self._settle()
@@ -156,7 +154,7 @@ class World:
         return engine
 
     def start_gateway(self, name: str) -> Gateway:
-        self.gateways = [g for g in self.gateways if g.name != name]
+        self.gateways[:] = [g for g in self.gateways if g.name != name]
         drift = 1.0 + 0.02 * (2 * self.dice.random() - 1)
         gateway = Gateway(self.loop, self.nats, self.network, name, drift)
         self.gateways.append(gateway)
@@ -192,204 +190,6 @@ class World:
         if not self.quiet:
             player.think()
             self._think_later(player)
-
-    # ---- its faults ----
-
-    def befall(self, fault: Fault) -> None:
-        self.observer.tell(str(fault))
-        self.truth.count(fault.kind)
-        getattr(self, "_" + fault.kind.replace(" ", "_").lower())(fault)
-
-    def _engine(self, fault: Fault) -> EngineNode | None:
-        alive = [e for e in self.cluster.engines.values() if not e.node.dead and e.name not in self._ending]
-        if not alive:
-            return None
-        # Whoever holds something is worth more than whoever holds nothing.
-        holding = [e for e in alive if e.hall.owners()]
-        chosen = holding if holding and fault.more < 0.75 else alive
-        return chosen[fault.who % len(chosen)]
-
-    def _back(self, name: str, after: float) -> None:
-        self.loop.root.after(after, self._start_again, name)
-
-    def _start_again(self, name: str) -> None:
-        there = self.cluster.engines[name]
-        if there.node.dead or there.ended:
-            self._ending.discard(name)
-            self.start_engine(name)
-        else:
-            self._back(name, 0.3)  # It takes its time to end.
-
-    def _engine_killed(self, fault: Fault) -> None:
-        engine = self._engine(fault)
-        if engine is not None:
-            engine.node.kill()
-            if fault.more < 0.7:
-                self._back(engine.name, fault.size)
-
-    def _engine_stalled(self, fault: Fault) -> None:
-        engine = self._engine(fault)
-        if engine is not None:
-            engine.node.stall(fault.size)
-
-    def _writer_killed_at_its_record(self, fault: Fault) -> None:
-        def strike(engine: EngineNode) -> None:
-            self.observer.tell(f"{engine.node.name} is killed")
-            engine.node.kill()
-            self._back(engine.name, fault.size)
-
-        self.cluster.ambush(fault.who % 4, self._moment(fault), strike)
-
-    def _writer_stopped_at_its_record(self, fault: Fault) -> None:
-        def strike(engine: EngineNode) -> None:
-            self.observer.tell(f"{engine.node.name} is stopped")
-            engine.node.stall(fault.size)
-
-        self.cluster.ambush(fault.who % 4, self._moment(fault), strike)
-
-    def _writer_wakes_as_it_is_replaced(self, fault: Fault) -> None:
-        """Stopped with an append half sent; the rest goes out as another has just taken its placement."""
-        observer, left = self.observer, fault.who % 4
-
-        def appends(bus: SimBus) -> None:
-            nonlocal left
-            left -= 1
-            if left != -1:
-                return
-            observer.on_append.remove(appends)
-            engine = next((e for e in self.cluster.ever if e.bus is bus), None)
-            if engine is not None:
-                self.loop.root.soon(stop, engine)
-
-        def stop(engine: EngineNode) -> None:
-            observer.tell(f"{engine.node.name} is stopped in its append")
-            engine.node.stall(4.0)
-
-            def placed(entry: Entry) -> None:
-                if entry.state == "opening" and entry.owner != engine.name:
-                    observer.on_placed.remove(placed)
-                    self.loop.root.soon(engine.node.resume)
-
-            observer.on_placed.append(placed)
-
-        observer.on_append.append(appends)
-
-    @staticmethod
-    def _moment(fault: Fault) -> float:
-        """Seconds from a record's commit to the blow: before the writer knows, as it tells, or a little later."""
-        return (0.0, 0.0004, 0.001, 0.003)[int(fault.more * 4)]
-
-    def _engine_told_to_end(self, fault: Fault) -> None:
-        engine = self._engine(fault)
-        if engine is not None:
-            self.cluster.term(engine.name)
-            self._ending.add(engine.name)
-            self._back(engine.name, 0.2 + fault.size)
-
-    def _engine_doubled(self, fault: Fault) -> None:
-        engine = self._engine(fault)
-        if engine is not None:
-            engine.node.stall(fault.size)
-            self.start_engine(engine.name)
-
-    def _engine_joins(self, fault: Fault) -> None:
-        self._more_engines += 1
-        if self._more_engines < 3:
-            self.start_engine(f"engine-{self.plan.engines + self._more_engines}")
-
-    def _engine_cut_off_nats(self, fault: Fault) -> None:
-        engine = self._engine(fault)
-        if engine is not None:
-            self.nats.cut(engine.bus, fault.size if fault.more < 0.5 else 0.0)
-
-    def _engine_slow_to_nats(self, fault: Fault) -> None:
-        engine = self._engine(fault)
-        if engine is not None:
-            self.nats.slow(engine.bus, 0.7 * fault.more, fault.size)
-
-    def _engine_deaf_to_placement(self, fault: Fault) -> None:
-        engine = self._engine(fault)
-        if engine is not None:
-            self.nats.deafen(engine.bus, "own.", fault.size)
-
-    def _streams_cut(self, fault: Fault) -> None:
-        engine = self._engine(fault)
-        if engine is not None:
-            self.network.cut(engine.addr)
-
-    def _gateway_killed(self, fault: Fault) -> None:
-        gateway = self.gateways[fault.who % len(self.gateways)]
-        if not gateway.node.dead:
-            gateway.kill()
-            self.loop.root.after(fault.size / 2, self._gateway_again, gateway)
-
-    def _gateway_told_to_end(self, fault: Fault) -> None:
-        gateway = self.gateways[fault.who % len(self.gateways)]
-        if gateway.up:
-            gateway.term()
-            self.loop.root.after(fault.size / 2, self._gateway_again, gateway)
-
-    def _gateway_again(self, gateway: Gateway) -> None:
-        if gateway in self.gateways:
-            self.start_gateway(gateway.name)
-
-    def _gateway_stalled(self, fault: Fault) -> None:
-        self.gateways[fault.who % len(self.gateways)].node.stall(fault.size)
-
-    def _gateway_cut_off_nats(self, fault: Fault) -> None:
-        bus = self.gateways[fault.who % len(self.gateways)].bus
-        if bus is not None:
-            self.nats.cut(bus, fault.size if fault.more < 0.5 else 0.0)
-
-    def _gateway_deaf(self, fault: Fault) -> None:
-        bus = self.gateways[fault.who % len(self.gateways)].bus
-        if bus is not None:
-            self.nats.deafen(bus, "f." if fault.more < 0.6 else "own.", fault.size)
-
-    def _nats_killed(self, fault: Fault) -> None:
-        self.nats.kill_server(fault.who % len(self.nats.servers), fault.size)
-
-    def _nats_stopped(self, fault: Fault) -> None:
-        self.nats.freeze_server(fault.who % len(self.nats.servers), fault.size)
-
-    def _quorum_lost(self, fault: Fault) -> None:
-        self.nats.lose_quorum(fault.size)
-
-    def _leaders_lost(self, fault: Fault) -> None:
-        self.nats.lose_leaders()
-
-    def _placement_wiped(self, fault: Fault) -> None:
-        self.nats.wipe_placement()
-
-    def _phone_drops(self, fault: Fault) -> None:
-        if self.players:
-            player = self.players[fault.who % len(self.players)]
-            player.tab.drop(fault.size / 3, self.dice.uniform(*UNNOTICED))
-
-    def _new_tab(self, fault: Fault) -> None:
-        if self.players:
-            player = self.players[fault.who % len(self.players)]
-            if fault.more < 0.3:
-                player.tab.drop(None, self.dice.uniform(*UNNOTICED))
-            player.new_tab()
-
-    def _old_tab_returns(self, fault: Fault) -> None:
-        """A page whose network was gone while another had the seat."""
-        if self.players:
-            player = self.players[fault.who % len(self.players)]
-            player.tab.drop(None, self.dice.uniform(*UNNOTICED))
-            player.new_tab()
-            self.loop.root.after(fault.size / 2, self._returns, player)
-
-    def _returns(self, player: Player) -> None:
-        newest = player.tabs.pop()
-        player.tabs.insert(0, newest)
-        player.tab.connect()
-
-    def deafen(self) -> None:
-        for gateway in self.gateways:
-            if gateway.bus is not None:
-                self.nats.deafen(gateway.bus, "f.", 0.3)
 
 
 def run(seed: int, plant: str = "", tell: Callable[[str], None] | None = None) -> Result:
