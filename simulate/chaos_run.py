@@ -107,6 +107,8 @@ class CellResult:
             found.append(self.trouble)
         if not self.hits:
             found.append("nothing was hit")
+        if not self.acknowledged:
+            found.append("no move was acknowledged: nothing could be lost")
         return found
 
     def slow(self) -> list[str]:
@@ -116,11 +118,13 @@ class CellResult:
         for what, limit, value in (
             ("gap p99", limits.gap_p99, percentile(self.gaps, 99)),
             ("gap max", limits.gap_max, max(self.gaps, default=0.0)),
-            ("last room back", limits.last_back, self.last_back or 0.0),
-            ("sockets back", limits.sockets, self.sockets_back or 0.0),
-            ("bots driven", limits.bots, self.bots_back or 0.0),
+            ("last room back", limits.last_back, self.last_back),
+            ("sockets back", limits.sockets, self.sockets_back),
+            ("bots driven", limits.bots, self.bots_back),
         ):
-            if limit is not None and value >= limit:
+            if limit is not None and value is None:
+                found.append(f"{what}: the fault held up none, so nothing was measured")
+            elif limit is not None and value is not None and value >= limit:
                 found.append(f"{what} {value:.2f} s, {limit:g} s allowed{self._own_part(value - limit)}")
         if limits.quiet:
             if self.odd_refusals:

@@ -73,6 +73,13 @@ def test_a_broken_invariant_fails_and_so_does_a_run_that_hit_nothing() -> None:
     assert not report.well([], strict=False)
 
 
+def test_a_cell_in_which_nothing_was_played_or_nothing_was_measured_passes_for_nothing() -> None:
+    assert fails(result(verdicts={}))
+    assert fails(result(verdicts={"BCDFG": RoomVerdict(acknowledged=0, hashes=SAME)}))
+    assert fails(result("bots", bots_back=None), strict=True)
+    assert fails(result("gateway", sockets_back=None), strict=True)
+
+
 def test_times_fail_when_it_is_strict_and_are_said_when_it_is_not() -> None:
     slow = result(gaps=[0.1] * 50 + [2.5, 2.6])
     assert not fails(slow)
