@@ -148,7 +148,9 @@ async def soak(wish: Wish, stack: Stack, running: Running, *, show: bool = False
             found.check(NO_RESTARTS, not restarts, str(restarts))
             await asyncio.sleep(wish.every)
         sampling.cancel()
-        await asyncio.gather(sampling, return_exceptions=True)
+        await asyncio.wait({sampling})
+        if not sampling.cancelled():
+            sampling.result()  # It failed: what was not looked at can't be said to be flat.
     for sample in soaked.samples:
         bytes, tables = sample.get("log/bytes", 0.0), sample.get("tables/engines", 0.0)
         needed = bytes <= BESIDE + A_TABLE * tables
