@@ -7,6 +7,7 @@
 
 Commands stay here until they are answered, so that they can be sent again in order;
 ids are contiguous per tab, so a doubled one is answered again and never decided twice.
+The question for the answer to a decided one is kept in the same way.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from wire.frames import Frame
 from wire.places import partition_of
 
 MAX_UNANSWERED = 256
-"""Moves of one session that may wait for their answers."""
+"""Moves of one session that may wait for their answers; as many decided ones may be asked about."""
 EXPECT_PAUSE = 0.1
 """Seconds in which the same EXPECT again changes nothing: one comes for each command behind a gap."""
 
@@ -132,7 +133,8 @@ class SeatSession:
         self._timed = timed
         self._attempt = 0
         self._attaching_again = False
-        self._asked_again: set[int] = set()
+        self._questions: dict[int, pb.Command] = {}
+        """Decided moves that came again, by id: the engine is asked for their answers until it gives them."""
         self._expected = (0, -math.inf)
 
     # ---- coming and going ----
@@ -187,6 +189,7 @@ class SeatSession:
                 self._engines.detach(self.room, self.seat, self.session)
         self._unanswered.clear()
         self._sent_at.clear()
+        self._questions.clear()
         if self._feed is not None:
             if self._audience in self._feed.audiences:
                 self._feed.audiences.remove(self._audience)
@@ -206,10 +209,12 @@ class SeatSession:
             room=self.room, seat=self.seat, session=self.session, id=id, body=body, kind=pb.COMMAND_KIND_MOVE
         )
         if id <= self.answered:
-            if len(self._asked_again) >= MAX_UNANSWERED:
+            if id in self._questions:
+                return Sent.TAKEN
+            if len(self._questions) >= MAX_UNANSWERED:
                 return Sent.FULL
-            self._asked_again.add(id)
-            self._engines.send(self, command)
+            self._questions[id] = command
+            self._put(command)
             return Sent.TAKEN
         if id <= self.last:
             return Sent.TAKEN
@@ -218,28 +223,33 @@ class SeatSession:
         self.last = id
         if b'"leave"' in body:  # it may be gone at its own wish from now on
             self._leaving = True
-        now = asyncio.get_running_loop().time()
         self._unanswered.append(command)
-        self._sent_at.append(now)
-        if self.oldest == math.inf:
-            self.oldest = now
-        self._engines.send(self, command)
+        self._sent_at.append(asyncio.get_running_loop().time())
+        self._put(command)
         return Sent.TAKEN
+
+    def _put(self, command: pb.Command) -> None:
+        if self.oldest == math.inf:
+            self.oldest = asyncio.get_running_loop().time()
+        self._engines.send(self, command)
 
     @property
     def waiting_for_answers(self) -> int:
-        return len(self._unanswered)
+        return len(self._unanswered) + len(self._questions)
 
     def outstanding(self) -> Iterator[pb.Command]:
-        return iter(tuple(self._unanswered))
+        """By id: whatever is decided has lower ones than what isn't."""
+        return iter((*(self._questions[id] for id in sorted(self._questions)), *self._unanswered))
 
     def on_reply(self, reply: pb.Reply) -> None:
         if self.over:
             return
         if reply.kind == pb.REPLY_KIND_ANSWERED:
-            wanted = reply.id > self.answered or reply.id in self._asked_again
-            self._asked_again.discard(reply.id)
+            asked = self._questions.pop(reply.id, None)
+            wanted = reply.id > self.answered or asked is not None
             self._settle(reply.id)
+            if asked is not None:
+                self._clock()
             if wanted:
                 self._sink.on_answer(reply.body)
         elif reply.kind == pb.REPLY_KIND_EXPECT:
@@ -294,11 +304,11 @@ class SeatSession:
         if id > self.answered:
             self.answered = id
             self.last = max(self.last, id)
-        if settled:
+        if settled and not self._questions:  # else moves that are answered would put off a lost question
             self._clock()
 
     def _clock(self) -> None:
-        self.oldest = asyncio.get_running_loop().time() if self._unanswered else math.inf
+        self.oldest = asyncio.get_running_loop().time() if self.waiting_for_answers else math.inf
 
     def _end(self, tell: Callable[[], None]) -> None:
         if self.over:
@@ -337,11 +347,11 @@ class SeatSession:
         """The same tab in a newer session: what has no answer is sent again as of that one."""
         self._engines.unregister(self)
         self.session = session
-        for command in self._unanswered:
+        for command in self.outstanding():
             command.session = session
         self.stalled = False
         self._engines.register(self)
-        if self._unanswered:
+        if self.waiting_for_answers:
             self._engines.stall(self)
 
     def on_frame(self, frame: Frame) -> None:

@@ -94,6 +94,8 @@ class TwinEngine(engine_pb2_grpc.EngineServiceServicer):
         """So many frames to come are numbered and never published."""
         self.deaf = False
         """Commands are swallowed."""
+        self.busy = 0
+        """So many commands to come are answered BUSY."""
         self.drop_ids: set[int] = set()
         """Moves with these ids are lost on their way, once each."""
         self.hold_attach: asyncio.Event | None = None
@@ -284,6 +286,9 @@ class TwinEngine(engine_pb2_grpc.EngineServiceServicer):
             self.drop_ids.remove(command.id)
             return None
         self.commands.append(command)
+        if self.busy:
+            self.busy -= 1
+            return reply(pb.REPLY_KIND_BUSY, command.id)
         if partition_of(command.room) not in self.owns:
             return reply(pb.REPLY_KIND_NOT_OWNER, command.id)
         table = self.tables.live.get(command.room)
