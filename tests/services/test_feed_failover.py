@@ -8,14 +8,11 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-import pytest
-
 from generated.snatch.engine.v1 import engine_pb2 as pb
 from servicekit import engine_calls, engine_commands
 from servicekit.engines import EngineAway
 from servicekit.feed import Feeds
 from servicekit.seat import SeatSession
-from servicekit import engine_link
 from tests.servers import NatsServer
 from tests.services.test_feed_engines import HERE, ROOM, Twin, World, a_table, world
 from tests.services.twin_engine import TwinSeat, bucket

@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+import pytest
+
 from generated.snatch.engine.v1 import engine_pb2 as pb
+from servicekit import engine_link
 from tests.servers import NatsServer
 from tests.services.stage import ROOM, stage
 from wire.places import partition_of
@@ -84,6 +87,88 @@ async def test_an_answer_whose_frame_was_lost_is_in_the_snapshot(new_nats: New) 
             await phone.move(2)
             await phone.answered(2)
         assert table.ids == [1, 2]
+
+
+async def test_a_decided_move_that_comes_again_is_asked_about_until_an_engine_answers(new_nats: New) -> None:
+    """The engine that was asked is stopped, hands over, dies: the question goes to the next, before what is new."""
+    async with stage(new_nats) as s:
+        other = await s.another_engine("e2")
+        table = s.at_table("p1")
+        async with s.seated("p1") as phone:
+            for id in (1, 2):
+                await phone.move(id)
+                await phone.answered(id)
+            s.engine.deaf = True
+            await phone.move(2)
+            await phone.move(1)
+            await phone.move(3)
+            await phone.move(2)
+            await s.engine.until(lambda: s.engine.heard >= 5)
+            await s.engine.stop()
+            await other.claim(partition_of(ROOM), epoch=2)
+            await phone.answered(3)
+            answers = [m["id"] for m in phone.seen if m["t"] == "answer"]
+            while len(answers) < 2:
+                answers.append((await phone.until("answer"))["id"])
+            assert answers == [1, 2]
+        assert table.ids == [1, 2, 3]
+        assert [c.id for c in other.commands][:3] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("how", ["silence", "broken stream", "busy", "not owner", "full queue"])
+async def test_a_question_about_a_decided_move_outlives(
+    new_nats: New, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    async with stage(new_nats) as s:
+        table = s.at_table("p1")
+        async with s.seated("p1") as phone:
+            await phone.move(1)
+            await phone.answered(1)
+            if how == "full queue":
+                with monkeypatch.context() as patched:
+                    patched.setattr(engine_link, "MAX_QUEUED", 0)
+                    await phone.move(1)
+                    await phone.send({"t": "ping", "at": 1})
+                    await phone.until("pong")
+            elif how in ("busy", "not owner"):
+                owned = set(s.engine.owns)
+                s.engine.busy = how == "busy"
+                if how == "not owner":
+                    s.engine.owns.clear()
+                await phone.move(1)
+                await s.engine.until(lambda: len(s.engine.commands) >= 2)
+                s.engine.owns |= owned
+            else:
+                s.engine.deaf = True
+                await phone.move(1)
+                await s.engine.until(lambda: s.engine.heard == 2)
+                s.engine.deaf = False
+                if how == "broken stream":
+                    s.engine.break_streams()
+            await phone.until("answer", id=1)
+            await phone.move(2)
+            await phone.answered(2)
+        assert table.ids == [1, 2]
+
+
+async def test_more_questions_about_decided_moves_than_are_kept_are_told_so(
+    new_nats: New, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("servicekit.seat.MAX_UNANSWERED", 2)
+    async with stage(new_nats) as s:
+        s.at_table("p1")
+        async with s.seated("p1") as phone:
+            for id in (1, 2, 3):
+                await phone.move(id)
+                await phone.answered(id)
+            s.engine.deaf = True
+            for id in (1, 2, 2, 3):
+                await phone.move(id)
+            assert (await phone.until("error"))["id"] == 3
+            s.engine.deaf = False
+            assert [(await phone.until("answer"))["id"] for _ in (1, 2)] == [1, 2]
+            await phone.move(3)
+            await phone.until("answer", id=3)
 
 
 async def test_a_move_sent_while_the_owner_is_away_waits_for_the_next(new_nats: New) -> None:
