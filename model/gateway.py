@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
@@ -210,17 +210,21 @@ class Gateway:
 
     def open_table(self, request: pb.OpenRequest, done: Callable[[], None]) -> None:
         """As rooms does: asked again until it is answered."""
-        self.node.spawn(self._open(request, done), "open")
+        self.node.spawn(self._ask(lambda engines: engines.open_table(request, 2.0), request.table, done), "open")
 
-    async def _open(self, request: pb.OpenRequest, done: Callable[[], None]) -> None:
+    def close_table(self, request: pb.CloseRequest) -> None:
+        self.node.spawn(self._ask(lambda engines: engines.close_table(request, 2.0), "no_table", lambda: None), "close")
+
+    async def _ask(self, ask: Callable[[Engines], Awaitable[object]], well: str, done: Callable[[], None]) -> None:
+        """`well`: the refusal that says that it was done before."""
         while True:
             if self.engines is not None and self.ready:
                 try:
-                    await self.engines.open_table(request, 2.0)
+                    await ask(self.engines)
                     done()
                     return
                 except EngineRefusal as refusal:
-                    if refusal.detail == request.table:
+                    if refusal.detail == well:
                         done()
                         return
                 except EngineAway:

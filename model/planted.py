@@ -193,6 +193,19 @@ def no_beacons(stack: contextlib.ExitStack) -> None:
     put(stack, feed.Feeds, "_check_all", lambda _: lambda self: None)
 
 
+def trim_ahead_of_the_log(stack: contextlib.ExitStack) -> None:
+    """The log is trimmed by what the tables need now, a table's end that is not in yet included."""
+
+    def ahead(original: Original) -> Any:
+        async def commit(self: Owner, batch: Batch, began: float) -> None:
+            self._trimming.to(self.ledger.oldest_needed())
+            await original(self, batch, began)
+
+        return commit
+
+    put(stack, Owner, "_commit", ahead)
+
+
 def placement_taken_unheard(stack: contextlib.ExitStack) -> None:
     """A placement that was not acknowledged counts as taken."""
 
@@ -264,6 +277,7 @@ PLANTED: Mapping[str, Plant] = {
         unlogged_refusal,
         elapsed_expiry,
         trim_past_snapshot,
+        trim_ahead_of_the_log,
         no_beacons,
         placement_taken_unheard,
         no_claim_record,

@@ -45,6 +45,8 @@ class Schedule:
     deaf_at_end: bool
     """The last frames before it is quiet are lost to some gateway."""
     faults: list[Fault] = field(default_factory=list)
+    brief_room: float | None = None
+    """When a room to which nobody comes is opened in the first partition, to be closed again soon."""
 
 
 KINDS = {
@@ -113,4 +115,5 @@ def schedule(seed: int) -> Schedule:
         pace=dice.choice((0.08, 0.2, 0.4)),
         deaf_at_end=dice.random() < 0.2,
         faults=sorted(faults, key=lambda f: f.at),
+        brief_room=dice.uniform(0.0, quiet_at) if dice.random() < 0.3 else None,
     )

@@ -203,6 +203,7 @@ class Truth:
         elif isinstance(event, r.Opened):
             room.base, room.closed = sequence, False
         elif isinstance(event, r.TableClosed):
+            self.count("tables closed")
             room.closed = True
         elif isinstance(event, r.Attached):
             self.count("attaches")

@@ -106,6 +106,8 @@ class World:
             root.after(0.05 * self.dice.random(), self.start_engine, f"engine-{number + 1}")
         if plan.late_room is not None:
             root.at(plan.late_room, self.open, room_of(self.partitions[0], 1), "t2", 1)
+        if plan.brief_room is not None:
+            root.at(plan.brief_room, self.open_and_close, room_of(self.partitions[0], 2), "t3")
         for fault in plan.faults:
             root.at(fault.at, self.troubles.befall, fault)
         if plan.deaf_at_end:
@@ -174,14 +176,26 @@ class World:
 
     def open(self, room: str, table: str, players: int) -> None:
         """A table is opened as rooms does; its people come when it is."""
-        names = player_names(room, players)
-        members = [pb.OpenMember(player=n, name=n, colour=i) for i, n in enumerate(names)]
-        request = pb.OpenRequest(room=room, table=table, game=LADDER, host=names[0], members=members)
+        self._ask_gateway(
+            lambda g: g.open_table(_opening(room, table, players), lambda: self.people(room, table, players))
+        )
+
+    def open_and_close(self, room: str, table: str) -> None:
+        """A table is opened, and closed a moment later: what the log has of it may go as soon as its end is in."""
+        request = pb.CloseRequest(room=room, table=table, why="expired")
+
+        def close() -> None:
+            self.loop.root.after(self.dice.uniform(0.0, 1.5), self._ask_gateway, lambda g: g.close_table(request))
+
+        self._ask_gateway(lambda g: g.open_table(_opening(room, table, 1), close))
+
+    def _ask_gateway(self, ask: Callable[[Gateway], None]) -> None:
+        """As soon as one is up."""
         gateway = self.gateway()
         if gateway is None:
-            self.loop.root.after(0.1, self.open, room, table, players)
-            return
-        gateway.open_table(request, lambda: self.people(room, table, players))
+            self.loop.root.after(0.1, self._ask_gateway, ask)
+        else:
+            ask(gateway)
 
     def _think_later(self, player: Player) -> None:
         player.node.after(self.dice.expovariate(1 / self.plan.pace), self._think, player)
@@ -190,6 +204,12 @@ class World:
         if not self.quiet:
             player.think()
             self._think_later(player)
+
+
+def _opening(room: str, table: str, players: int) -> pb.OpenRequest:
+    names = player_names(room, players)
+    members = [pb.OpenMember(player=n, name=n, colour=i) for i, n in enumerate(names)]
+    return pb.OpenRequest(room=room, table=table, game=LADDER, host=names[0], members=members)
 
 
 def run(seed: int, plant: str = "", tell: Callable[[str], None] | None = None) -> Result:
