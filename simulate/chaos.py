@@ -7,12 +7,11 @@ second tab is given, and what the log says when it is replayed.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import gc
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,13 +39,14 @@ OPTIONS = {
     "watch": "--watches",
 }
 """What `snatch play` calls them."""
-ENVIRONMENT = {
+SETTINGS = {
     "SNATCH_TRIM_AFTER": "30",
     "SNATCH_CREATE_PER_MINUTE": "0",
     "SNATCH_JOIN_PER_MINUTE": "0",
     "SNATCH_TVS_PER_MINUTE": "0",
 }
-"""Of a stack of our own: its log can be read at leisure, and all rooms come from one address."""
+"""Of a stack of our own: its log can be read at leisure, and all rooms come from one address.  The environment's
+own go before these."""
 
 Started = Callable[..., AbstractContextManager[Stack]]
 
@@ -138,25 +138,12 @@ def _own(
     arguments: argparse.Namespace, counts: Mapping[str, int], nats: int, started: Started
 ) -> AbstractContextManager[Stack]:
     folder = arguments.keep / f"nats-{nats}" if arguments.keep else None
-    return _with(ENVIRONMENT, started(*_options(counts), "--nats", str(nats), folder=folder))
+    settings = {name: os.environ.get(name, usual) for name, usual in SETTINGS.items()}
+    return started(*_options(counts), "--nats", str(nats), folder=folder, settings=settings)
 
 
 def _options(counts: Mapping[str, int]) -> list[str]:
     return [word for kind, count in counts.items() for word in (OPTIONS[kind], str(count))]
-
-
-@contextlib.contextmanager
-def _with(settings: Mapping[str, str], stack: AbstractContextManager[Stack]) -> Iterator[Stack]:
-    """A stack that is started with these in its environment."""
-    before = {name: os.environ.get(name) for name in settings}
-    os.environ.update({name: value for name, value in settings.items() if before[name] is None})
-    try:
-        with stack as state:
-            yield state
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from random import Random
@@ -72,17 +72,18 @@ def main(argv: Sequence[str], running: Running, started: Callable[..., AbstractC
     """
     arguments = parser().parse_args(argv)
     wish = Wish(arguments.minutes, max(1, arguments.rooms), arguments.seed)
-    settings = {} if arguments.data else wish.settings()
+    settings = wish.settings()
+    idle = float(os.environ.get(IDLE, PATIENCE[IDLE]) if arguments.data else settings[IDLE])
     if arguments.data and running(arguments.data) is None:
         print(f"✗ no stack runs on {arguments.data}", file=sys.stderr)
         return 2
-    with _environment(settings), _there(arguments.data, running) or started() as stack:
+    with _there(arguments.data, running) or started(settings=settings) as stack:
         print(
             f"an hour in {wish.played / 60:.1f} min ({wish.pace.faster:.0f} times as fast as people), "
             f"{wish.rooms} rooms at once, on {stack['url']}",
             flush=True,
         )
-        soaked = uvloop.run(soak(wish, stack, running, show=sys.stdout.isatty()))
+        soaked = uvloop.run(soak(wish, stack, running, idle, show=sys.stdout.isatty()))
     if arguments.counts_only:
         soaked.verdicts = []
     print(text(soaked, wish))
@@ -100,26 +101,14 @@ def _there(data: Path | None, running: Running) -> AbstractContextManager[Stack]
     return contextlib.nullcontext(stack) if stack is not None else None
 
 
-@contextlib.contextmanager
-def _environment(settings: dict[str, str]) -> Iterator[None]:
-    """What a stack that is started in here inherits."""
-    before = {name: os.environ.get(name) for name in settings}
-    os.environ.update(settings)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
-
-
 # ---- the run -------------------------------------------------------------------
 
 
-async def soak(wish: Wish, stack: Stack, running: Running, *, show: bool = False) -> Soaked:
-    """Rooms come for `wish.played` seconds, then the last ones end, and everything must be as before."""
+async def soak(wish: Wish, stack: Stack, running: Running, idle: float, *, show: bool = False) -> Soaked:
+    """Rooms come for `wish.played` seconds, then the last ones end, and everything must be as before.
+
+    `idle`: seconds that the stack's rooms outlive their last human.
+    """
     soaked = Soaked()
     found = soaked.found
     async with Sampler(stack, running) as sampler, Door(stack["url"]) as door:
@@ -141,7 +130,7 @@ async def soak(wish: Wish, stack: Stack, running: Running, *, show: bool = False
             over = time.monotonic()
             if not coming.cancelled() and (error := coming.exception()) is not None:
                 raise error
-            left = await back(sampler, before, float(os.environ.get(IDLE, PATIENCE[IDLE])) + LATE)
+            left = await back(sampler, before, idle + LATE)
             soaked.ended_at = 0.0 if left else time.monotonic() - over
             found.check(ENDED, not left, "; ".join(left))
             restarts = sampler.restarts()

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -30,23 +30,28 @@ def running(folder: Path | None = None) -> dict[str, Any] | None:
 
 
 @contextmanager
-def started(*arguments: str, folder: Path | None = None, say: bool = True) -> Iterator[dict[str, Any]]:
-    """A stack on free ports, ready; ended afterwards.  Raises NotStarted."""
+def started(
+    *arguments: str, folder: Path | None = None, say: bool = True, settings: Mapping[str, str] | None = None
+) -> Iterator[dict[str, Any]]:
+    """A stack on free ports, ready; ended afterwards.  `settings` go before the environment's.  Raises NotStarted."""
+    settings = settings or {}
     if folder is not None:
-        with _running(folder, arguments, say) as state:
+        with _running(folder, arguments, say, settings) as state:
             yield state
         return
-    with tempfile.TemporaryDirectory(prefix="snatch-") as made, _running(Path(made), arguments, say) as state:
+    with tempfile.TemporaryDirectory(prefix="snatch-") as made, _running(Path(made), arguments, say, settings) as state:
         yield state
 
 
 @contextmanager
-def _running(folder: Path, arguments: Sequence[str], say: bool) -> Iterator[dict[str, Any]]:
+def _running(
+    folder: Path, arguments: Sequence[str], say: bool, settings: Mapping[str, str]
+) -> Iterator[dict[str, Any]]:
     if say:
         print("no stack runs: starting one", flush=True)
     data = DataFolder(folder)
     port, watch_port = free_ports(2)
-    env = {**os.environ, "SNATCH_PORT": str(port), "SNATCH_WATCH_PORT": str(watch_port)}
+    env = {**os.environ, **settings, "SNATCH_PORT": str(port), "SNATCH_WATCH_PORT": str(watch_port)}
     for outside in ("NATS_URL", "REDIS_URL", "SNATCH_HOST", "SNATCH_PUBLIC_URL", "SNATCH_WATCH_URL"):
         env.pop(outside, None)
     command = [sys.executable, "-m", "stack.cli", "play", "--plain", "--data", str(folder), *arguments]
