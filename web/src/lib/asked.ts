@@ -26,6 +26,10 @@ export class Asked {
     })
   }
 
+  get waiting(): boolean {
+    return this.#waiting.size > 0
+  }
+
   answer(req: number, error: ActError | null): void {
     const waiting = this.#waiting.get(req)
     this.#waiting.delete(req)

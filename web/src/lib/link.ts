@@ -1,6 +1,11 @@
 /**
  * The WebSocket that always comes back: back-off with jitter, pings, dead sockets noticed.
  *
+ * A socket is dead when nothing was heard for `SILENCE`; while something is owed, as the
+ * answer to a move, when nothing was heard for `DOUBT_AFTER` nor within `PONG_WITHIN` of
+ * a ping then. Anything heard is life. What a slow connection can't keep is lengthened
+ * after each try that it made futile.
+ *
  * It knows nothing of rooms or cards. What is said on it is the session's; `hello` is
  * asked for at every opening, so that it holds the newest token.
  */
@@ -36,6 +41,8 @@ export interface LinkListener {
   down(): void
   /** Closed for good, with this WebSocket close code. */
   ended(code: number): void
+  /** Something should be heard soon: a silence means something. */
+  owed(): boolean
   latency(ms: number): void
 }
 
@@ -44,7 +51,14 @@ export const LONGEST_WAIT = 5000
 export const PING_EVERY = 5000
 /** Nothing heard for so long, pongs included: the socket is dead, whatever it says. */
 export const SILENCE = 11_000
-const OPEN_WITHIN = 6000
+/** What opening may take at first, and at most: a stopped server's kernel takes connections that nobody serves. */
+export const OPEN_WITHIN = 4000
+const OPEN_WITHIN_MOST = 12_000
+/** Nothing heard for so long though something is owed: a ping asks whether anybody is there. */
+export const DOUBT_AFTER = 3000
+/** What its answer may take at first, and at most. */
+export const PONG_WITHIN = 2000
+const PONG_WITHIN_MOST = SILENCE - DOUBT_AFTER
 /** When the page comes to the front again, an answer must come this soon. */
 const QUICK = 2500
 
@@ -68,6 +82,11 @@ export class Link {
   #retry: Timer | null = null
   #ping: Timer | null = null
   #deadline: Timer | null = null
+  #doubt: Timer | null = null
+  #doubting = false
+  #heard = false
+  #openWithin = OPEN_WITHIN
+  #pongWithin = PONG_WITHIN
 
   constructor(
     readonly url: string,
@@ -93,6 +112,7 @@ export class Link {
   send(message: object): boolean {
     if (!this.#socket || !this.#opened) return false
     this.#socket.send(JSON.stringify(message))
+    if (!this.#doubting) this.#doubt ??= setTimeout(() => this.#isAnybodyThere(), DOUBT_AFTER)
     return true
   }
 
@@ -104,7 +124,7 @@ export class Link {
       this.#connect()
     } else if (this.#opened) {
       this.#sendPing()
-      this.#within(QUICK)
+      this.#within(Math.max(QUICK, this.#pongWithin))
     }
   }
 
@@ -112,10 +132,11 @@ export class Link {
     this.#clear()
     const socket = this.ports.open(this.url)
     this.#socket = socket
-    this.#opened = false
+    this.#opened = this.#heard = this.#doubting = false
     socket.onopen = () => {
       if (socket !== this.#socket) return
       this.#opened = true
+      this.#openWithin = OPEN_WITHIN
       socket.send(JSON.stringify(this.listener.hello()))
       this.#sendPing()
       this.#nextPing()
@@ -124,14 +145,16 @@ export class Link {
     socket.onmessage = (event) => {
       if (socket !== this.#socket || typeof event.data !== 'string') return
       this.#within(SILENCE)
+      this.#heard = true
       const message = JSON.parse(event.data) as ServerMessage
       if (message.t === 'pong') {
-        this.listener.latency(Math.max(0, this.ports.now() - message.at))
-        return
+        this.#pong(Math.max(0, this.ports.now() - message.at))
+      } else {
+        // A socket that is accepted and thrown out again at once must not come back without a wait.
+        if (message.t !== 'error') this.#tries = 0
+        this.listener.message(message)
       }
-      // A socket that is accepted and thrown out again at once must not come back without a wait.
-      if (message.t !== 'error') this.#tries = 0
-      this.listener.message(message)
+      if (socket === this.#socket) this.#trust()
     }
     socket.onerror = () => {
       // A close follows.
@@ -149,7 +172,7 @@ export class Link {
       }
       this.#again()
     }
-    this.#within(OPEN_WITHIN)
+    this.#within(this.#openWithin)
   }
 
   #again(): void {
@@ -165,10 +188,32 @@ export class Link {
     if (this.#deadline) clearTimeout(this.#deadline)
     this.#deadline = setTimeout(() => {
       if (this.#opened && this.ports.hidden()) return this.#within(SILENCE)
+      if (!this.#opened) this.#openWithin = Math.min(OPEN_WITHIN_MOST, 1.5 * this.#openWithin)
+      else if (this.#doubting) this.#pongWithin = Math.min(PONG_WITHIN_MOST, 2 * this.#pongWithin)
       this.#drop(4000)
       this.#clear()
       if (this.#running) this.#again()
     }, ms)
+  }
+
+  /** Something was heard: all doubt begins anew, if there is any. */
+  #trust(): void {
+    if (this.#doubt) clearTimeout(this.#doubt)
+    this.#doubt = this.listener.owed() ? setTimeout(() => this.#isAnybodyThere(), DOUBT_AFTER) : null
+    this.#doubting = false
+  }
+
+  #isAnybodyThere(): void {
+    this.#doubt = null
+    if (!this.#opened || (this.#heard && !this.listener.owed())) return
+    this.#doubting = true
+    this.#sendPing()
+    this.#within(this.#pongWithin)
+  }
+
+  #pong(ms: number): void {
+    this.#pongWithin = ms <= PONG_WITHIN ? PONG_WITHIN : Math.min(PONG_WITHIN_MOST, Math.max(this.#pongWithin, 2 * ms))
+    this.listener.latency(ms)
   }
 
   #nextPing(): void {
@@ -194,7 +239,7 @@ export class Link {
   }
 
   #clear(): void {
-    for (const timer of [this.#retry, this.#ping, this.#deadline]) if (timer) clearTimeout(timer)
-    this.#retry = this.#ping = this.#deadline = null
+    for (const timer of [this.#retry, this.#ping, this.#deadline, this.#doubt]) if (timer) clearTimeout(timer)
+    this.#retry = this.#ping = this.#deadline = this.#doubt = null
   }
 }

@@ -4,6 +4,10 @@
  * Ids count up from 1 in each tab without gaps: the engine takes `answered + 1` and
  * nothing else. So a move that the gateway threw out leaves its id free, and those
  * behind it move up.
+ *
+ * An id that was given to a socket is that move's for as long as the socket lives: the
+ * gateway keeps what it was sent, so another move of the same id would be taken for a
+ * repetition. Only a new hello makes sure that nothing above `answered` is decided any more.
  */
 import type { AnyMove } from './wire'
 
@@ -18,9 +22,11 @@ export interface Pending {
   readonly at: number
   /** Its public part has been applied, its own part is still to come. */
   half: boolean
+  /** It was said on the socket that is open now: its answer decides, however old it is. */
+  sent: boolean
 }
 
-/** Nobody wants a flick of so long ago carried out. */
+/** Nobody wants a flick of so long ago carried out, if no server has it yet. */
 export const STALE_AFTER = 10_000
 
 export class Outbox {
@@ -29,18 +35,29 @@ export class Outbox {
   #keys = 0
 
   add(m: AnyMove, basis: number, at: number): Pending {
-    const move: Pending = { key: ++this.#keys, id: this.#next++, basis, m, at, half: false }
+    const move: Pending = { key: ++this.#keys, id: this.#next++, basis, m, at, half: false, sent: false }
     this.pending.push(move)
     return move
   }
 
+  /** The socket is gone, and with it all that its gateway kept. */
+  unsent(): void {
+    for (const p of this.pending) p.sent = false
+  }
+
   /**
-   * A snapshot: what is up to `answered` is settled by it, the rest is numbered from there on
-   * and is to be sent again. `fresh`: another table, where none of it means anything.
+   * A snapshot: what is up to `answered` is settled by it. What was sent on this socket keeps its
+   * id; the rest is numbered from there on, without what is too old. All is to be sent again.
+   * `fresh`: another table, where none of it means anything.
    */
   rebase(answered: number, now: number, fresh: boolean): Pending[] {
-    this.pending = fresh ? [] : this.pending.filter((p) => p.id > answered && now - p.at < STALE_AFTER)
-    this.#renumber(answered + 1)
+    const open = fresh ? [] : this.pending.filter((p) => p.id > answered)
+    const kept = open.filter((p) => p.sent)
+    const others = open.filter((p) => !p.sent && now - p.at < STALE_AFTER)
+    const first = Math.max(answered, kept.at(-1)?.id ?? 0) + 1
+    others.forEach((p, i) => (p.id = first + i))
+    this.pending = [...kept, ...others]
+    this.#next = first + others.length
     for (const p of this.pending) p.half = false
     return this.pending
   }
@@ -85,10 +102,5 @@ export class Outbox {
 
   clear(): void {
     this.pending = []
-  }
-
-  #renumber(first: number): void {
-    this.pending.forEach((p, i) => (p.id = first + i))
-    this.#next = first + this.pending.length
   }
 }

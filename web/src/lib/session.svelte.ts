@@ -162,6 +162,7 @@ export class Session extends Screen {
         hello: () => ({ t: 'hello', v: VERSION, token: this.#token, tab }),
         message: (message) => this.#hear(message),
         down: () => this.#down(),
+        owed: () => this.#asked.waiting || this.#outbox.pending.some((p) => p.sent),
         ended: (code) => this.#ended(code),
         latency: (ms) => (this.latency = Math.round(ms)),
       },
@@ -199,6 +200,7 @@ export class Session extends Screen {
 
   #down(): void {
     this.#live = false
+    this.#outbox.unsent()
     this.latency = null
     if (this.status !== 'connecting') this.status = 'reconnecting'
     this.#asked.failAll()
@@ -242,7 +244,7 @@ export class Session extends Screen {
   }
 
   #send(p: Pending): void {
-    this.#link?.send({ t: 'move', id: p.id, basis: p.basis, m: p.m })
+    if (this.#link?.send({ t: 'move', id: p.id, basis: p.basis, m: p.m })) p.sent = true
   }
 
   // ---- hearing ----

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { hand, ME, RIVAL, snapshot, Twin } from '../testing/twin'
+import { DOUBT_AFTER, OPEN_WITHIN, PONG_WITHIN } from './link'
 import { STALE_AFTER } from './outbox'
 
 let twin: Twin
@@ -369,5 +370,138 @@ describe('the ends of a session', () => {
     twin.socket.say(snapshot(11))
     expect(twin.session.status).toBe('open')
     expect(twin.socket.moves()).toEqual([[1, turn]])
+  })
+})
+
+describe('ids that a socket was given', () => {
+  beforeEach(() => {
+    twin.begin()
+    twin.connect()
+  })
+
+  test('stay their moves’ after waiting, however old those are; what was only kept and is old is dropped', () => {
+    twin.session.move(toWork)
+    twin.session.move(turn)
+    twin.socket.say({ t: 'waiting' })
+    twin.session.move(turn)
+    twin.time = 1
+    twin.session.move(toMiddle)
+    twin.time = STALE_AFTER
+    twin.socket.say(snapshot(twin.seq))
+    expect(twin.socket.moves()).toEqual([
+      [1, toWork],
+      [2, turn],
+      // and once more:
+      [1, toWork],
+      [2, turn],
+      [3, toMiddle],
+    ])
+    twin.session.move(turn)
+    expect(twin.socket.moves().at(-1)).toEqual([4, turn])
+  })
+
+  test('are never another move’s, also when a snapshot has decided some of them', () => {
+    for (const m of [toWork, turn, toMiddle]) twin.session.move(m)
+    twin.socket.say({ t: 'waiting' })
+    twin.time = STALE_AFTER + 1
+    twin.socket.say(snapshot(twin.seq, 1))
+    twin.session.move(turn)
+    const byId = new Map<number, Set<string>>()
+    for (const [id, m] of twin.socket.moves()) byId.set(id, (byId.get(id) ?? new Set()).add(JSON.stringify(m)))
+    expect([...byId.values()].map((moves) => moves.size)).toEqual([1, 1, 1, 1])
+    expect(twin.socket.moves().at(-1)).toEqual([4, turn])
+  })
+
+  test('are free after a new hello: old moves are dropped, the rest is numbered from what was answered', () => {
+    twin.session.move(toWork)
+    twin.time = STALE_AFTER
+    twin.session.move(toMiddle)
+    twin.socket.die()
+    vi.advanceTimersByTime(300)
+    twin.connect()
+    expect(twin.socket.moves()).toEqual([[1, toMiddle]])
+  })
+})
+
+describe('a server that stands still', () => {
+  beforeEach(() => {
+    twin.begin()
+    twin.connect()
+  })
+  const pings = (): number => twin.socket.sent.filter((m) => m['t'] === 'ping').length
+
+  test('is given up 5 s after a move that it doesn’t answer', () => {
+    vi.advanceTimersByTime(100)
+    const before = pings()
+    twin.session.move(turn)
+    vi.advanceTimersByTime(DOUBT_AFTER)
+    expect(pings()).toBe(before + 1)
+    vi.advanceTimersByTime(PONG_WITHIN - 1)
+    expect(twin.session.status).toBe('open')
+    vi.advanceTimersByTime(1)
+    expect(twin.session.status).toBe('reconnecting')
+    vi.advanceTimersByTime(300)
+    twin.connect(0)
+    expect(twin.socket.moves()).toEqual([[1, turn]])
+  })
+
+  test('is not doubted while anything is heard, though a move has no answer', () => {
+    twin.session.move(turn)
+    for (let i = 0; i < 20; i++) {
+      vi.advanceTimersByTime(DOUBT_AFTER - 1)
+      twin.table([{ t: 'left', seat: RIVAL, left: 8 }])
+    }
+    expect(twin.sockets).toHaveLength(1)
+  })
+
+  test('stays the server while it answers the pings that ask', () => {
+    twin.session.move(turn)
+    for (let i = 0; i < 20; i++) {
+      vi.advanceTimersByTime(DOUBT_AFTER + PONG_WITHIN - 100)
+      twin.socket.say({ t: 'pong', at: 0 })
+    }
+    expect(twin.sockets).toHaveLength(1)
+  })
+
+  test('has longer for its answer after each socket given up in vain, and as before once it is quick', () => {
+    const given: number[] = []
+    const give = (): void => {
+      twin.session.move(turn)
+      let waited = 0
+      while (twin.session.status === 'open') {
+        vi.advanceTimersByTime(100)
+        waited += 100
+      }
+      given.push(waited)
+      vi.advanceTimersByTime(300)
+      twin.connect(twin.session.seq)
+    }
+    for (let i = 0; i < 4; i++) give()
+    twin.socket.say({ t: 'pong', at: 0 })
+    give()
+    expect(given).toEqual([5000, 7000, 11_000, 11_000, 5000])
+  })
+
+  test('that takes a connection and serves nothing is given up after 4 s, and a slow one has longer next time', () => {
+    twin.socket.die()
+    const opening: number[] = []
+    for (let i = 0; i < 3; i++) {
+      while (twin.socket.closed !== null) vi.advanceTimersByTime(100)
+      let waited = 0
+      while (twin.socket.closed === null) {
+        vi.advanceTimersByTime(100)
+        waited += 100
+      }
+      opening.push(waited)
+    }
+    expect(opening).toEqual([OPEN_WITHIN, 1.5 * OPEN_WITHIN, 2.25 * OPEN_WITHIN])
+  })
+
+  test('is left though it took the hello, when it says nothing to that', () => {
+    twin.socket.die()
+    vi.advanceTimersByTime(300)
+    twin.socket.onopen?.({})
+    vi.advanceTimersByTime(DOUBT_AFTER + PONG_WITHIN)
+    expect(twin.socket.closed).toBe(4000)
   })
 })

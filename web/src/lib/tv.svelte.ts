@@ -59,6 +59,7 @@ export class TvSession extends Screen {
         down: () => {
           if (this.status !== 'connecting') this.status = 'reconnecting'
         },
+        owed: () => this.table?.phase === 'live',
         ended: () => this.#ask(en.errors.no_room),
         latency: () => undefined,
       },
