@@ -188,6 +188,8 @@ class Observer:
         missing = []
         if tab.pending:
             missing.append(f"{tab} waits for answers to {[p.id for p in tab.pending]}")
+        if tab.questions:
+            missing.append(f"{tab} asked about {sorted(tab.questions)}, which were decided, and hears nothing")
         table = self.truth.partition(partition_of(player.room)).ledger.table(player.room)
         if table is None:
             return [*missing, f"{player.room} has no table"]

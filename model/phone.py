@@ -6,6 +6,7 @@ up to `answered` and has the rest sent again, a move that was thrown out leaves 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +24,8 @@ from wire import client_out as out
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 0.8
 SLOW_DOWN = 0.3
 MOST_PENDING = 12
+REMEMBERED = 6
+"""Moves that a tab was answered, and may ask about once more."""
 UNNOTICED = (0.002, 0.6)
 """Seconds until a gateway notices that a phone is gone."""
 
@@ -69,6 +72,10 @@ class Tab:
         self.phase = ""
         self.seat = -1
         self.pending: list[Pending] = []
+        self.decided: deque[Pending] = deque(maxlen=REMEMBERED)
+        """The last ones that were answered, or that a snapshot showed."""
+        self.questions: dict[int, Pending] = {}
+        """Decided ones that were sent again and have no answer to that."""
         self.next_id = 1
         self.told: dict[int, out.No | None] = {}
         """By mark."""
@@ -140,6 +147,18 @@ class Tab:
         if self.live and self.pending:
             self._send(self.pending[-1])
 
+    def ask(self) -> None:
+        """Send a decided move again: it must change nothing, and be answered as it was."""
+        if self.live and self.decided:
+            pending = self.player.loop.dice.choice(self.decided)
+            self.questions[pending.id] = pending
+            self.player.truth.count("decided moves sent again")
+            self._send(pending)
+
+    def _ask_again(self) -> None:
+        for pending in self.questions.values():
+            self._send(pending)
+
     def _send(self, pending: Pending) -> None:
         if self._socket is not None:
             self.player.truth.count("moves sent")
@@ -188,11 +207,13 @@ class Tab:
         self._look("a snapshot")
         self.player.snapshot_shown(self, message.answered)
         # The rest is numbered from there on, and sent again.
+        self.decided.extend(p for p in self.pending if p.id <= message.answered)
         self.pending = [p for p in self.pending if p.id > message.answered]
         for at, pending in enumerate(self.pending):
             pending.id = message.answered + 1 + at
         self.next_id = message.answered + 1 + len(self.pending)
         self.live = True
+        self._ask_again()
         self._send_from(0)
 
     def _frame(self, message: out.TableFrame | out.SeatFrame, *, own: bool) -> None:
@@ -219,10 +240,12 @@ class Tab:
         found = next((p for p in self.pending if p.id == id), None)
         self.told_id = max(self.told_id, id)
         mark = found.mark if found is not None else None
-        self.player.told(self, id, mark, no)
+        asked = self.questions.pop(id, None)
+        self.player.told(self, id, asked.mark if asked is not None else mark, no)
         if found is None:
             return
         self.pending.remove(found)
+        self.decided.append(found)
         if found.mark in self.told and self.told[found.mark] != no:
             self.player.violate(ONE_ANSWER, f"{self}: move {found.mark} was {self.told[found.mark]}, now {no}")
         self.told[found.mark] = no
@@ -233,6 +256,7 @@ class Tab:
             return
         if message.code == "slow_down":
             self.player.node.after(SLOW_DOWN, self._send_from, 0)
+            self.player.node.after(SLOW_DOWN, self._ask_again)
             return
         at = next((i for i, p in enumerate(self.pending) if p.id == message.id), None)
         if at is None:
@@ -299,6 +323,9 @@ class Player:
         chance = dice.random()
         if chance < 0.05:
             tab.say_again()
+            return
+        if chance > 0.95:
+            tab.ask()
             return
         mark = dice.getrandbits(40) << 1 | 1
         ahead = len(tab.pending)
