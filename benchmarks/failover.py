@@ -11,7 +11,6 @@ import argparse
 import asyncio
 import os
 import signal
-import socket
 import statistics
 import subprocess
 import sys
@@ -31,6 +30,7 @@ from servicekit.feed import Feeds
 from servicekit.seat import SeatSession
 from services.engine.settings import SetupSettings
 from services.engine.setup import set_up
+from stack.ports import free_ports
 from stack.servers import nats_program
 from wire import subjects
 from wire.news import Entry
@@ -121,13 +121,6 @@ class Placements:
             await self.heard.wait()
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 def percentile(values: list[float], share: float) -> float:
     return sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
@@ -142,7 +135,7 @@ async def engine(url: str, name: str, folder: Path) -> asyncio.subprocess.Proces
 
 
 async def run(args: argparse.Namespace, folder: Path) -> int:
-    port = free_port()
+    (port,) = free_ports(1)
     url = f"nats://127.0.0.1:{port}"
     server = subprocess.Popen(
         [nats_program(), "-js", "-a", "127.0.0.1", "-p", str(port), "-sd", str(folder)],

@@ -9,6 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
+from stack.ports import free_ports
 from stack.servers import nats_program, valkey_program
 
 
@@ -72,7 +73,7 @@ class RedisServer:
         return f"redis://127.0.0.1:{self.port}/0"
 
     def start(self) -> None:
-        self.port = self.port or _free_port()
+        self.port = self.port or free_ports(1)[0]
         args = [valkey_program(), "--port", str(self.port), "--bind", "127.0.0.1", "--save", ""]
         args += ["--dir", str(self.folder), "--daemonize", "no", "--appendonly", "yes" if self._keeps else "no"]
         self._process = subprocess.Popen(args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -103,10 +104,3 @@ class RedisServer:
             self._process.kill()
             self._process.wait()
             self._process = None
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

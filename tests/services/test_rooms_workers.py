@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import socket
 import sys
 import time
 from collections.abc import AsyncIterator, Callable
@@ -20,6 +19,7 @@ import pytest
 from generated.snatch.rooms.v1 import rooms_pb2 as pb
 from servicekit import bus
 from servicekit.rooms_client import LobbyAway, RoomsClient
+from stack.ports import free_ports
 from tests.servers import NatsServer, RedisServer
 from tests.services.rooms_client import SECRET
 from tests.services.twin_engine import TwinEngine, TwinTables
@@ -131,7 +131,7 @@ async def deployment(
     new_nats: Callable[[], NatsServer], new_redis: Callable[[], RedisServer]
 ) -> AsyncIterator[Deployment]:
     nats, server = new_nats(), new_redis()
-    ports = [_free_port() for _ in range(2)]
+    ports = free_ports(2)
     async with AsyncExitStack() as ending:
         nc = await bus.connect(nats.url, "test")
         ending.push_async_callback(nc.close)
@@ -166,13 +166,6 @@ async def deployment(
                 if worker.returncode is None:
                     worker.kill()
                     await worker.wait()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 class Acting:
