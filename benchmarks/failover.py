@@ -30,6 +30,7 @@ from servicekit.feed import Feeds
 from servicekit.seat import SeatSession
 from services.engine.settings import SetupSettings
 from services.engine.setup import set_up
+from simulate.gaps import percentile
 from stack.ports import free_ports
 from stack.servers import nats_program
 from wire import subjects
@@ -121,10 +122,6 @@ class Placements:
             await self.heard.wait()
 
 
-def percentile(values: list[float], share: float) -> float:
-    return sorted(values)[min(len(values) - 1, int(share * len(values)))]
-
-
 async def engine(url: str, name: str, folder: Path) -> asyncio.subprocess.Process:
     log = (folder / f"{name}.log").open("wb")
     environment = {**os.environ, "NATS_URL": url, "SNATCH_INSTANCE": name, "SNATCH_LOG_LEVEL": "debug"}
@@ -177,9 +174,7 @@ async def measure(args: argparse.Namespace, url: str, folder: Path, engines: lis
     playing = [asyncio.create_task(room.play(stop)) for room in rooms]
     await asyncio.sleep(args.warm)
     before = [now - sent for room in rooms for sent, now in room.waits]
-    print(
-        f"answers before: p50 {statistics.median(before) * 1000:.0f} ms, p99 {percentile(before, 0.99) * 1000:.0f} ms"
-    )
+    print(f"answers before: p50 {statistics.median(before) * 1000:.0f} ms, p99 {percentile(before, 99) * 1000:.0f} ms")
     engines.append(await engine(url, "e2", folder))
     await placements.until(engine="e2")
     placements.opening.clear()
@@ -228,9 +223,7 @@ def report(rooms: list[Room], placements: Placements, hit_at: float) -> None:
         back.append(min((now - hit_at for _, now in waits if now > hit_at + 0.1), default=0.0))
     print(f"first claim {min(opening):.2f} s, last partition open {max(opened):.2f} s after the signal")
     print(f"last room's first answer {max(back):.2f} s")
-    print(
-        f"gap per room: p50 {statistics.median(gaps):.2f} s, p99 {percentile(gaps, 0.99):.2f} s, max {max(gaps):.2f} s"
-    )
+    print(f"gap per room: p50 {statistics.median(gaps):.2f} s, p99 {percentile(gaps, 99):.2f} s, max {max(gaps):.2f} s")
 
 
 def main() -> int:
