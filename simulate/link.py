@@ -1,5 +1,10 @@
 """The WebSocket that always comes back, as the page's own (`web/src/lib/link.ts`): back-off, pings, silence noticed.
 
+A socket is dead when nothing was heard for `SILENCE`; while something is owed, as the
+answer to a move, when nothing was heard for `DOUBT_AFTER` nor within `PONG_WITHIN` of a
+ping then.  Anything heard is life.  What a slow connection can't keep is lengthened
+after each try that it made futile.
+
 Calls only, no task: what is heard is handed on at once, and what is sent is written at
 once or not at all.
 """
@@ -8,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 from random import Random
 from typing import Protocol, cast
 
@@ -25,8 +31,12 @@ FIRST_WAIT, LONGEST_WAIT = 0.2, 5.0
 PING_EVERY = 5.0
 SILENCE = 11.0
 """Seconds without a word, pongs included: the socket is dead, whatever it says."""
-OPEN_WITHIN = 6.0
-"""Seconds that opening may take: a stopped server's kernel takes connections that nobody serves."""
+OPEN_WITHIN, OPEN_WITHIN_MOST = 4.0, 12.0
+"""Seconds that opening may take at first, and at most: a stopped server's kernel takes connections nobody serves."""
+DOUBT_AFTER = 3.0
+"""Seconds without a word though something is owed, after which a ping asks whether anybody is there."""
+PONG_WITHIN, PONG_WITHIN_MOST = 2.0, SILENCE - DOUBT_AFTER
+"""Seconds that its answer may take at first, and at most."""
 
 FINAL = frozenset({4001, 4002, 4003, 4004})
 """Taken over, bad token, removed, bad hello: coming back by itself would be wrong."""
@@ -42,6 +52,10 @@ class LinkListener(Protocol):
 
     def heard(self, data: bytes) -> bool:
         """A message; whether it shows that the server serves us (neither a pong nor an error)."""
+        ...
+
+    def owed(self) -> bool:
+        """Something should be heard soon: a silence means something."""
         ...
 
     def down(self) -> None:
@@ -64,6 +78,14 @@ class Link:
         self._running = False
         self._tries = 0
         self._heard = 0.0
+        """When something was; the opening counts."""
+        self._greeted = False
+        """Something was heard on this socket."""
+        self._asked = 0.0
+        """When the first thing was said since anything was heard; 0: none."""
+        self._replied = 0.0
+        """When something was heard first after something was said."""
+        self._open_within, self._pong_within = OPEN_WITHIN, PONG_WITHIN
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._opening: asyncio.Task[None] | None = None
 
@@ -86,6 +108,7 @@ class Link:
         if self._socket is None or not self._socket.opened:
             return False
         self._socket.say(data)
+        self._asked = self._asked or time.monotonic()
         return True
 
     # ---- opening ----
@@ -93,7 +116,7 @@ class Link:
     def _connect(self) -> None:
         socket = self._socket = _Socket(self)
         self._opening = asyncio.create_task(self._dial(socket))
-        self._after("open", OPEN_WITHIN, self._give_up)
+        self._after("open", self._open_within, self._too_slow_to_open)
 
     async def _dial(self, socket: _Socket) -> None:
         try:
@@ -108,10 +131,13 @@ class Link:
         if socket is not self._socket:
             return
         self._cancel("open")
-        self._heard = time.monotonic()
+        self._open_within = OPEN_WITHIN
+        self._greeted = False
+        self._heard = self._asked = time.monotonic()
         socket.say(self._listener.hello())
         self._ping()
         self._after("silence", SILENCE, self._look)
+        self._after("doubt", DOUBT_AFTER, self._doubt)
 
     # ---- while it is open ----
 
@@ -119,6 +145,9 @@ class Link:
         if socket is not self._socket:
             return
         self._heard = time.monotonic()
+        self._greeted = True
+        if self._asked:
+            self._asked, self._replied = 0.0, self._heard
         if self._listener.heard(data):
             # A socket that is taken and thrown out again at once must not come back without a wait.
             self._tries = 0
@@ -126,6 +155,32 @@ class Link:
     def _ping(self) -> None:
         self.send(_encode(client_in.Ping(time.monotonic())))
         self._after("ping", PING_EVERY, self._ping)
+
+    def _doubt(self) -> None:
+        """Something is owed, and nothing was heard for a while: is anybody there?"""
+        now = time.monotonic()
+        if self._greeted and not self._listener.owed():
+            self._after("doubt", DOUBT_AFTER, self._doubt)
+        elif (left := max(self._heard, self._asked) + DOUBT_AFTER - now) > 0:
+            self._after("doubt", left, self._doubt)
+        else:
+            self.send(_encode(client_in.Ping(now)))
+            self._after("doubt", self._pong_within, partial(self._judge, now))
+
+    def _judge(self, asked: float) -> None:
+        """The answer to a doubting ping has had its time: anything heard since then is one."""
+        if self._heard > asked:
+            if self._replied - asked <= PONG_WITHIN:
+                self._pong_within = PONG_WITHIN
+            self._doubt()
+        else:
+            # If a new socket is as slow as this one, it has longer.
+            self._pong_within = min(PONG_WITHIN_MOST, 2 * self._pong_within)
+            self._give_up()
+
+    def _too_slow_to_open(self) -> None:
+        self._open_within = min(OPEN_WITHIN_MOST, 1.5 * self._open_within)
+        self._give_up()
 
     def _look(self) -> None:
         left = self._heard + SILENCE - time.monotonic()

@@ -1,7 +1,8 @@
 """The own moves that no answer has come for, as the page keeps them (`web/src/lib/outbox.ts`).
 
 Ids count up from 1 in each tab without gaps.  A move that is thrown out undecided leaves
-its id free, and those behind it move up.
+its id free, and those behind it move up.  An id that was given to a socket is that move's
+for as long as the socket lives.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from wire import client_in
 from wire import client_out as out
 
 STALE_AFTER = 10.0
-"""Seconds: nobody wants a flick of so long ago carried out."""
+"""Seconds: nobody wants a flick of so long ago carried out, if no server has it yet."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -30,14 +31,18 @@ class Told:
 
 
 class Pending:
-    """One move on its way.  `shown`: a snapshot holds what it did already, only the verdict is still asked for."""
+    """One move on its way.
 
-    __slots__ = ("answer", "at", "basis", "id", "m", "shown")
+    `shown`: a snapshot holds what it did already, only the verdict is still asked for.
+    `sent`: it was said on the socket that is open now, so its answer decides, however old it is.
+    """
+
+    __slots__ = ("answer", "at", "basis", "id", "m", "sent", "shown")
 
     def __init__(self, id: int, basis: int, m: Any, at: float) -> None:
         self.id, self.basis, self.at = id, basis, at
         self.m = msgspec.Raw(_encode(m))
-        self.shown = False
+        self.shown = self.sent = False
         self.answer: asyncio.Future[Told] = asyncio.get_running_loop().create_future()
 
     def data(self) -> bytes:
@@ -63,18 +68,25 @@ class Outbox:
         """This one has its answer."""
         return self.pending.pop(id, None)
 
-    def rebase(self, answered: int, now: float, fresh: bool) -> list[Pending]:
-        """A snapshot: what is up to `answered` is in it, the rest is numbered from there on.
+    def unsent(self) -> None:
+        """The socket is gone, and with it all that its gateway kept."""
+        for p in self.pending.values():
+            p.sent = False
 
-        Gives those that are dropped undecided: too old, or, with `fresh`, of another table.
+    def rebase(self, answered: int, now: float, fresh: bool) -> list[Pending]:
+        """A snapshot: what is up to `answered` is in it, what was sent keeps its id, the rest is numbered behind.
+
+        Gives those that are dropped undecided: too old and not sent, or, with `fresh`, of another table.
         """
-        decided = [] if fresh else [p for p in self.pending.values() if p.id <= answered]
-        behind = [] if fresh else [p for p in self.pending.values() if p.id > answered and now - p.at < STALE_AFTER]
-        kept = {*map(id, decided), *map(id, behind)}
+        known = [] if fresh else list(self.pending.values())
+        decided = [p for p in known if p.id <= answered]
+        sent = [p for p in known if p.id > answered and p.sent]
+        behind = [p for p in known if p.id > answered and not p.sent and now - p.at < STALE_AFTER]
+        kept = {*map(id, decided), *map(id, sent), *map(id, behind)}
         dropped = [p for p in self.pending.values() if id(p) not in kept]
         for p in decided:
             p.shown = True
-        self._number(decided, behind, answered)
+        self._number([*decided, *sent], behind, max([answered, *(p.id for p in sent)]))
         return dropped
 
     def drop(self, move_id: int) -> Pending | None:

@@ -136,13 +136,13 @@ class Phone:
         if self.closed is not None:
             pending.answer.set_exception(Refused(f"the socket is closed: {self.closed}"))
         elif self.live:
-            self._link.send(pending.data())
+            self._send(pending)
         return pending
 
     async def say_again(self) -> None:
         """The last move's message once more, as a page does that isn't sure: it must change nothing."""
         if self._last is not None:
-            self._link.send(self._last.data())
+            self._send(self._last)
 
     def described(self) -> str:
         """Where it stands, for a report of what went wrong."""
@@ -174,7 +174,11 @@ class Phone:
         self._notify()
         return not isinstance(message, out.Pong | out.Error)
 
+    def owed(self) -> bool:
+        return bool(self._requests) or any(p.sent for p in self.outbox.pending.values())
+
     def down(self) -> None:
+        self.outbox.unsent()
         was, self.live = self.live, False
         if was:
             self._found.reconnects += 1
@@ -259,8 +263,8 @@ class Phone:
     def _ask_on(self) -> None:
         """Verdicts of moves that a snapshot shows are asked for until they come.
 
-        A gateway keeps what is undecided until it is answered; a question about what was
-        decided may be lost with the engine that it went to.
+        A gateway keeps the question until it is answered, but a snapshot in the midst of a
+        socket's life may have settled the move there before anybody asked.
         """
         if self._asking is None and any(p.shown for p in self.outbox.pending.values()):
             self._asking = asyncio.get_running_loop().call_later(ASK_AGAIN, self._ask)
@@ -270,7 +274,7 @@ class Phone:
         if self.live:
             for pending in self.outbox.pending.values():
                 if pending.shown:
-                    self._link.send(pending.data())
+                    self._send(pending)
             self._ask_on()
 
     def _once_more(self) -> None:
@@ -280,7 +284,11 @@ class Phone:
     def _send_from(self, id: int) -> None:
         for pending in list(self.outbox.pending.values()):
             if pending.id >= id:
-                self._link.send(pending.data())
+                self._send(pending)
+
+    def _send(self, pending: Pending) -> None:
+        if self._link.send(pending.data()):
+            pending.sent = True
 
     def _settle(self, now: float) -> None:
         """A move's answer is whole when the own part of what everyone saw is there too."""

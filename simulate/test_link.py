@@ -21,6 +21,7 @@ class Listener:
         self.messages: asyncio.Queue[bytes] = asyncio.Queue()
         self.downs = 0
         self.went_down = asyncio.Event()
+        self.is_owed = False
         self.ended_as: asyncio.Future[tuple[int, str]] = asyncio.get_running_loop().create_future()
 
     def hello(self) -> bytes:
@@ -29,6 +30,9 @@ class Listener:
     def heard(self, data: bytes) -> bool:
         self.messages.put_nowait(data)
         return True
+
+    def owed(self) -> bool:
+        return self.is_owed
 
     def down(self) -> None:
         self.downs += 1
@@ -45,11 +49,17 @@ class TwinServer:
         self.hellos = 0
         self.says: list[Any] = ['{"n":1}']
         self.code: int | None = None
+        self.pongs = False
+        self.others: asyncio.Queue[Any] = asyncio.Queue()
+        """What came besides hellos."""
         self.server: Server | None = None
 
     async def serve(self, socket: ServerConnection) -> None:
         async for data in socket:
             if data != '{"t":"hello"}':
+                self.others.put_nowait(data)
+                if self.pongs:
+                    await socket.send('{"t":"pong","at":0}')
                 continue
             self.hellos += 1
             for words in self.says:
@@ -133,6 +143,7 @@ async def test_a_stopped_server_whose_kernel_takes_the_connection_is_given_up_an
         made._uri = Link(twin.url, listener, Random(1))._uri  # the next source port is another draw
         await listener.messages.get()
     assert listener.downs >= 1
+    assert made._open_within == link.OPEN_WITHIN
     made.stop()
     silent.close()
 
@@ -147,6 +158,52 @@ async def test_silence_counts_as_death_though_the_socket_is_open(
         await listener.went_down.wait()
         await listener.messages.get()
     assert twin.hellos >= 2
+    made.stop()
+
+
+async def test_a_silence_while_an_answer_is_owed_is_asked_about_and_given_up_long_before_it_is_death(
+    twin: TwinServer, listener: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(link, "DOUBT_AFTER", 0.1)
+    monkeypatch.setattr(link, "PONG_WITHIN", 0.1)
+    made = opened(twin.url, listener)
+    async with asyncio.timeout(8):  # SILENCE is longer
+        await listener.messages.get()
+        listener.is_owed = True
+        made.send(b'{"t":"move"}')
+        said = [(await twin.others.get())[:11] for _ in range(3)]
+        assert said == ['{"t":"ping"', '{"t":"move"', '{"t":"ping"']
+        await listener.went_down.wait()
+        await listener.messages.get()
+    assert made._pong_within == 0.2
+    made.stop()
+
+
+async def test_a_server_that_answers_the_ping_is_alive_though_it_owes_an_answer(
+    twin: TwinServer, listener: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(link, "DOUBT_AFTER", 0.05)
+    twin.pongs = True
+    listener.is_owed = True
+    made = opened(twin.url, listener)
+    async with asyncio.timeout(20):
+        for _ in range(4):
+            await listener.messages.get()
+    assert (listener.downs, twin.hellos) == (0, 1)
+    made.stop()
+
+
+async def test_a_hello_that_nobody_answers_is_said_to_another(
+    twin: TwinServer, listener: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(link, "DOUBT_AFTER", 0.1)
+    monkeypatch.setattr(link, "PONG_WITHIN", 0.1)
+    twin.says = []
+    made = opened(twin.url, listener)
+    async with asyncio.timeout(8):
+        await listener.went_down.wait()
+        twin.says = ['{"n":1}']
+        await listener.messages.get()
     made.stop()
 
 

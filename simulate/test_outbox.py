@@ -39,6 +39,18 @@ async def test_a_move_too_old_to_be_wanted_is_dropped_and_those_behind_move_up(o
     assert (outbox.last, outbox.highest) == (2, 3)
 
 
+async def test_what_the_open_socket_was_given_keeps_its_id_however_old(outbox: Outbox) -> None:
+    first, second, third = outbox.pending.values()
+    first.sent = second.sent = True
+    kept = outbox.add(Undo(), 8, STALE_AFTER + 5)
+    assert outbox.rebase(answered=0, now=STALE_AFTER + 9.5, fresh=False) == [third]
+    assert list(outbox.pending.values()) == [first, second, kept]
+    assert list(outbox.pending) == [1, 2, 3]
+    assert outbox.add(Turn(), 8, 20.0).id == 4
+    outbox.unsent()
+    assert outbox.rebase(answered=0, now=STALE_AFTER + 9.5, fresh=False) == [first, second]
+
+
 async def test_another_table_knows_none_of_them(outbox: Outbox) -> None:
     assert len(outbox.rebase(answered=0, now=9.5, fresh=True)) == 3
     assert outbox.pending == {}

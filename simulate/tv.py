@@ -53,6 +53,9 @@ class Tv:
     def hello(self) -> bytes:
         return msgspec.json.encode(client_in.Watch(out.VERSION, self._room))
 
+    def owed(self) -> bool:
+        return self.screen.table is not None and self.screen.table.phase == "live"
+
     def down(self) -> None:
         self._found.reconnects += 1
         self.watcher.down(time.monotonic())
