@@ -40,9 +40,9 @@ ALWAYS = (
 
 def parser() -> argparse.ArgumentParser:
     found = argparse.ArgumentParser(prog="snatch model", description=__doc__.splitlines()[0])
-    found.add_argument("--seeds", type=int, default=2000, metavar="N", help="how many worlds (2000)")
+    found.add_argument("--seeds", type=_count, default=2000, metavar="N", help="how many worlds (2000)")
     found.add_argument("--from", type=int, default=0, dest="first", metavar="N", help="the first seed (0)")
-    found.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="processes (all cores)")
+    found.add_argument("--jobs", type=_count, default=os.cpu_count() or 1, metavar="N", help="processes (all cores)")
     found.add_argument(
         "--planted",
         default="",
@@ -53,6 +53,13 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--seed", type=int, default=None, metavar="N", help="this world alone")
     found.add_argument("--trace", action="store_true", help="with --seed: all that happens in it")
     return found
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("at least 1")
+    return number
 
 
 def main(argv: Sequence[str]) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import os
+import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -88,7 +89,8 @@ def _done(tasks: list[tuple[int, int, str]], jobs: int) -> Iterator[tuple[list[R
 
 
 def _alone() -> None:
-    """A worker's first act: make way for whoever uses the machine."""
+    """A worker's first acts: make way for whoever uses the machine, and leave Ctrl-C to who started it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(os, "nice"):
         os.nice(5)
 

@@ -25,7 +25,7 @@ from simulate.chaos_cells import BadCell, Cell
 from simulate.chaos_failover import Failover, Raise
 from simulate.chaos_room import RoomWish
 from simulate.chaos_run import CellResult, ChaosRun
-from simulate.cli import NoStack
+from simulate.cli import NoStack, count
 from simulate.door import NotLoopback, check_loopback
 from simulate.vigil import Running, Stack
 
@@ -54,7 +54,7 @@ Started = Callable[..., AbstractContextManager[Stack]]
 def parser() -> argparse.ArgumentParser:
     """Its options."""
     p = argparse.ArgumentParser(prog="snatch chaos", description=__doc__)
-    p.add_argument("--rooms", type=int, default=100, metavar="N", help="rooms that play (100)")
+    p.add_argument("--rooms", type=count, default=100, metavar="N", help="rooms that play (100)")
     p.add_argument("--seats", type=int, default=2, choices=range(1, 9), metavar="N", help="people a room (2)")
     p.add_argument("--bots", type=int, default=1, choices=range(4), metavar="N", help="bots a room (1)")
     p.add_argument("--speed", type=float, default=1.0, metavar="X", help="how many times as fast as a bot (1)")
@@ -95,7 +95,7 @@ def main(argv: Sequence[str], running: Running, started: Started, raise_to: Rais
         for nats, its in plan.items():
             with _stack(arguments, nats, running, started, raise_to) as stack:
                 check_loopback(stack["url"])
-                players = Players(stack, running, wish, max(1, arguments.rooms), raise_to)
+                players = Players(stack, running, wish, arguments.rooms, raise_to)
                 uvloop.run(_run(its, players, results, told))
     except (NotLoopback, NoStack) as error:
         print(f"✗ {error}", file=sys.stderr)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from simulate.faults import FAULTS, Fault
@@ -108,7 +109,7 @@ def seconds(text: str) -> float:
     for unit, factor in (("ms", 0.001), ("s", 1.0), ("m", 60.0), ("", 1.0)):
         if text.endswith(unit):
             value = float(text.removesuffix(unit)) * factor if unit else float(text)
-            if not value > 0:
+            if not 0 < value < math.inf:
                 raise ValueError(f"{text} is no time")
             return value
     raise ValueError(text)

@@ -33,7 +33,7 @@ def parser() -> argparse.ArgumentParser:
     """Its options."""
     wish = Wish()
     p = argparse.ArgumentParser(prog="snatch simulate", description=__doc__)
-    p.add_argument("--rooms", type=_count, default=wish.rooms, metavar="N", help=f"rooms at once ({wish.rooms})")
+    p.add_argument("--rooms", type=count, default=wish.rooms, metavar="N", help=f"rooms at once ({wish.rooms})")
     p.add_argument(
         "--seats",
         type=int,
@@ -42,7 +42,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="N",
         help=f"players a room, 1 to 8 ({wish.seats})",
     )
-    p.add_argument("--hands", type=_count, default=wish.hands, metavar="N", help=f"hands a room plays ({wish.hands})")
+    p.add_argument("--hands", type=count, default=wish.hands, metavar="N", help=f"hands a room plays ({wish.hands})")
     p.add_argument(
         "--level", default=wish.level, choices=("easy", "medium", "hard"), help=f"how well they play ({wish.level})"
     )
@@ -60,7 +60,8 @@ def parser() -> argparse.ArgumentParser:
     return p
 
 
-def _count(text: str) -> int:
+def count(text: str) -> int:
+    """For argparse: 1 or more."""
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError("at least 1")

@@ -21,6 +21,7 @@ from random import Random
 
 import uvloop
 
+from simulate.cli import count
 from simulate.door import Door
 from simulate.soak_ends import back, settled
 from simulate.soak_report import IDLE, PATIENCE, Soaked, Wish, plot, report, text, write_csv
@@ -43,7 +44,7 @@ def parser() -> argparse.ArgumentParser:
     wish = Wish()
     p = argparse.ArgumentParser(prog="snatch soak", description=__doc__)
     p.add_argument("--minutes", type=_minutes, default=wish.minutes, metavar="M", help="what an hour is fitted into")
-    p.add_argument("--rooms", type=int, default=wish.rooms, metavar="N", help=f"rooms at once ({wish.rooms})")
+    p.add_argument("--rooms", type=count, default=wish.rooms, metavar="N", help=f"rooms at once ({wish.rooms})")
     p.add_argument("--seed", type=int, default=wish.seed, metavar="N", help="the same one begins alike")
     p.add_argument(
         "--data",
@@ -71,7 +72,7 @@ def main(argv: Sequence[str], running: Running, started: Callable[..., AbstractC
     On a stack of its own lobbies' patience is compressed too; another one has its own.
     """
     arguments = parser().parse_args(argv)
-    wish = Wish(arguments.minutes, max(1, arguments.rooms), arguments.seed)
+    wish = Wish(arguments.minutes, arguments.rooms, arguments.seed)
     settings = wish.settings()
     idle = float(os.environ.get(IDLE, PATIENCE[IDLE]) if arguments.data else settings[IDLE])
     if arguments.data and running(arguments.data) is None:

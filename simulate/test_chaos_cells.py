@@ -39,7 +39,7 @@ def test_what_is_no_cell_is_refused_in_words(words: tuple[str, ...]) -> None:
         asked(*words)
 
 
-@pytest.mark.parametrize("words", ["", "0", "-1s", "1h", "s"])
+@pytest.mark.parametrize("words", ["", "0", "-1s", "1h", "s", "nans", "infs"])
 def test_no_time_is_none(words: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 - float's own words
         cells.seconds(words)

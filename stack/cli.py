@@ -6,12 +6,16 @@ import argparse
 import asyncio
 import os
 import re
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from stack.data import COUNTS, DataFolder, InUse, default_folder
+
+INTERRUPTED = 128 + signal.SIGINT
+"""The exit code that shells give a command which Ctrl-C ended."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -28,6 +32,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         code: int = arguments.run(arguments)
         sys.stdout.flush()
+    except KeyboardInterrupt:
+        print("\n✗ interrupted", file=sys.stderr)
+        return INTERRUPTED
     except BrokenPipeError:  # `snatch status | head`: whoever read has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

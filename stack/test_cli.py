@@ -86,3 +86,14 @@ def test_nats_servers_of_somebody_else_are_not_ours_to_count(
 ) -> None:
     monkeypatch.setenv("NATS_URL", "nats://127.0.0.1:1")
     assert "NATS_URL" in refused(capsys, "--nats", "3", "--data", str(tmp_path))
+
+
+def test_ctrl_c_ends_a_command_with_a_word_and_the_shell_s_code(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def interrupted(_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "_status", interrupted)
+    assert cli.main(["status", "--data", str(tmp_path)]) == 130
+    assert capsys.readouterr().err == "\n✗ interrupted\n"

@@ -77,3 +77,9 @@ def test_spawned_processes_find_what_one_finds() -> None:
     alone, together = many(60_000, 60, jobs=1), many(60_000, 60, jobs=2)
     assert alone.counts == together.counts
     assert alone.steps == together.steps
+
+
+@pytest.mark.parametrize("wish", [["--seeds", "0"], ["--seeds", "-5"], ["--jobs", "0"]])
+def test_no_worlds_at_all_is_asked_wrongly(wish: list[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(wish)
