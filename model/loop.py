@@ -28,8 +28,15 @@ from contextvars import Context, ContextVar, copy_context
 from random import Random
 from typing import Any, TypeVar, TypeVarTuple
 
+MOST_STEPS = 100_000
+"""Of one `run`; the busiest of worlds takes some 4,000 in all its life."""
+
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
+
+
+class Endless(Exception):
+    """Callbacks that only bring about one another: time hardly goes on."""
 
 
 class Node:
@@ -213,7 +220,7 @@ class SimLoop(asyncio.BaseEventLoop):
         return f"{self._crc:08x}-{self.steps}-{self.now.hex()}"
 
     def run(self, until: float) -> None:
-        """Run till a true time; nothing after it.  Raises what an observer raises."""
+        """Run till a true time; nothing after it.  Raises what an observer raises, and Endless."""
         if asyncio._get_running_loop() is not None:
             raise RuntimeError("a loop is running already")
         hooks = sys.get_asyncgen_hooks()
@@ -243,6 +250,8 @@ class SimLoop(asyncio.BaseEventLoop):
                         continue
                     self.running = node
                     steps += 1
+                    if steps > MOST_STEPS:
+                        raise Endless(f"{steps:,} steps by {self.now:.3f} s, the last one at {node.name}")
                     try:
                         handle.context.run(handle.callback, *handle.args)
                     except Exception as error:

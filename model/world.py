@@ -13,6 +13,7 @@ from model.game import LADDER
 from model.gateway import Gateway
 from model.invariants import Broken, Observer
 from model.links import SimNetwork
+from model.loop import Endless
 from model.phone import Player
 from model.planted import planted
 from model.prelude import lay_log, player_names, room_of
@@ -23,6 +24,7 @@ from model.weather import ROUGH, Weather
 from services.engine import hall, ledger, table_clock
 
 PARTITIONS = (7, 21)
+WELL = "all is well once faults stop"
 LOOKS = 0.2
 SETTLED_WITHIN = 15.0
 """Virtual seconds after the last fault in which everything must be well again."""
@@ -140,7 +142,7 @@ class World:
             if not missing:
                 break
             if self.loop.now >= until:
-                raise Broken("all is well once faults stop", "; ".join(missing), self.loop.now)
+                raise Broken(WELL, "; ".join(missing), self.loop.now)
         self.observer.end(self.partitions)
 
     # ---- its people and processes ----
@@ -225,6 +227,8 @@ def run(seed: int, plant: str = "", tell: Callable[[str], None] | None = None) -
                     world.live()
                 except Broken as found:
                     broken = found
+                except Endless as found:
+                    broken = Broken(WELL, f"it never comes to rest: {found}", world.loop.now)
         finally:
             world.cluster.close()
     loop = world.loop

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from model.loop import SimLoop
+from model.loop import Endless, SimLoop
 
 
 @pytest.fixture
@@ -194,3 +194,14 @@ def test_threads_are_refused(loop: SimLoop) -> None:
     loop.node("a").spawn(use_a_thread())
     loop.run(1.0)
     assert failed == ["a deterministic world has no threads"]
+
+
+def test_callbacks_that_only_bring_about_one_another_are_told_of_and_not_waited_for(loop: SimLoop) -> None:
+    node = loop.node("busy")
+
+    def again() -> None:
+        node.soon(again)
+
+    node.soon(again)
+    with pytest.raises(Endless, match="the last one at busy"):
+        loop.run(1.0)

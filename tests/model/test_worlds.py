@@ -83,3 +83,8 @@ def test_spawned_processes_find_what_one_finds() -> None:
 def test_no_worlds_at_all_is_asked_wrongly(wish: list[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(wish)
+
+
+def test_a_world_that_never_comes_to_rest_is_broken_and_no_hang(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("model.loop.MOST_STEPS", 50)
+    assert "all is well once faults stop: it never comes to rest" in str(run(0, "").broken)
