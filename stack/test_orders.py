@@ -27,26 +27,43 @@ def data(tmp_path: Path) -> Iterator[DataFolder]:
 
 
 class Obeying:
-    """Answers each order from its signal's handler, as the stack does from its loop."""
+    """Answers orders beside the signal's handler, as the stack does from its loop: two handlers may nest."""
 
     def __init__(self, data: DataFolder, why: str = "") -> None:
         self.data, self.why = data, why
         self.taken: list[Order] = []
         self.state: dict[str, Any] = {"pid": os.getpid(), "answers": {}, "parts": [{"kind": "engine"}] * 3}
+        self._asked, self._over = threading.Event(), False
+        self._thread = threading.Thread(target=self._obey)
         data.write_state(self.state)
 
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._over = True
+        self._asked.set()
+        self._thread.join()
+
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        for order in take(self.data):
-            self.taken.append(order)
-            self.state["answers"][order.id] = {"done": True, "why": self.why, "cure": "try again"}
-        self.data.write_state(self.state)
+        self._asked.set()
+
+    def _obey(self) -> None:
+        while self._asked.wait() and not self._over:
+            self._asked.clear()
+            for order in take(self.data):
+                self.taken.append(order)
+                self.state["answers"][order.id] = {"done": True, "why": self.why, "cure": "try again"}
+            self.data.write_state(self.state)
 
 
 @pytest.fixture
 def obeying(data: DataFolder) -> Iterator[Obeying]:
     obeying = Obeying(data)
     before = signal.signal(orders.SIGNAL, obeying)
+    obeying.start()
     yield obeying
+    obeying.stop()
     signal.signal(orders.SIGNAL, before)
 
 
