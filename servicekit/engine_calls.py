@@ -58,13 +58,8 @@ class EngineCalls:
             if not future.done():
                 future.set_result(None)
 
-    async def tables(self, timeout: float = TRY_TIMEOUT) -> list[pb.TableSummary]:
-        """Every live table of every engine that answers."""
-        answers = await self._list(timeout)
-        return [table for answer in answers.values() if answer is not None for table in answer.tables]
-
     async def listing(self, timeout: float = TRY_TIMEOUT) -> Listing:
-        """As `tables`, and whether that is all there are."""
+        """Every live table of every engine that answers, and whether that is all there are."""
         answers = [a for a in (await self._list(timeout)).values() if a is not None]
         served = {partition for answer in answers for partition in answer.partitions}
         return Listing([t for answer in answers for t in answer.tables], len(served) == PARTITIONS)

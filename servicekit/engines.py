@@ -100,12 +100,8 @@ class Engines:
             request.room, lambda link, t: link.stub.View(request, timeout=t), timeout or self.timeout
         )
 
-    async def tables(self, timeout: float = 2.0) -> list[pb.TableSummary]:
-        """Every live table of every engine that answers."""
-        return await self._calls.tables(timeout)
-
     async def listing(self, timeout: float = 2.0) -> Listing:
-        """As `tables`, and whether that is all there are."""
+        """Every live table of every engine that answers, and whether that is all there are."""
         return await self._calls.listing(timeout)
 
     async def silent(self, timeout: float = 1.0) -> list[str]:

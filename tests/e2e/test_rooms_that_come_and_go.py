@@ -68,7 +68,7 @@ async def _tables(stack: Stack) -> list[str]:
     nc = await bus.connect(stack.nats.url, "test")
     engines = Engines(nc, "test")
     await engines.start()
-    tables = [t.room for t in await engines.tables()]
+    tables = [t.room for t in (await engines.listing()).tables]
     await engines.stop()
     await nc.close()
     return tables
