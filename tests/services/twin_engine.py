@@ -35,6 +35,7 @@ class TwinSeat:
 class TwinTable:
     room: str
     table: str
+    game: str = "twin"
     seats: dict[int, TwinSeat] = field(default_factory=dict)
     frames: int = 0
     seq: int = 0
@@ -175,7 +176,7 @@ class TwinEngine(engine_pb2_grpc.EngineServiceServicer):
 
     def snapshot(self, table: TwinTable, seat: TwinSeat | None) -> pb.Snapshot:
         members = [client_out.Member(s.number, s.player, s.player, 0, present=s.attached) for s in table.seats.values()]
-        view = client_out.TableView(table.table, "twin", "setup", 0, members, {})
+        view = client_out.TableView(table.table, table.game, "setup", 0, members, {})
         body = client_out.Snapshot(1, table.room, 0, table.seq, view, None)
         if seat is not None:
             body.you = client_out.You(seat.number, False)
