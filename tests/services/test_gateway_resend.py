@@ -89,6 +89,23 @@ async def test_an_answer_whose_frame_was_lost_is_in_the_snapshot(new_nats: New) 
         assert table.ids == [1, 2]
 
 
+async def test_a_snapshot_settles_no_move_that_it_does_not_answer(new_nats: New) -> None:
+    async with stage(new_nats) as s:
+        table = s.at_table("p1")
+        async with s.seated("p1") as phone:
+            s.engine.deaf = True
+            await phone.move(1)
+            await s.engine.until(lambda: s.engine.heard == 1)
+            s.engine.lose_frames = 1
+            await s.engine.tell_table(table, [])
+            await s.engine.tell_table(table, [])
+            assert (await phone.until("snapshot")).get("answered", 0) == 0
+            s.engine.deaf = False
+            s.engine.break_streams()
+            await phone.answered(1)
+        assert table.ids == [1]
+
+
 async def test_a_decided_move_that_comes_again_is_asked_about_until_an_engine_answers(new_nats: New) -> None:
     """The engine that was asked is stopped, hands over, dies: the question goes to the next, before what is new."""
     async with stage(new_nats) as s:
