@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { hand, memory, RIVAL, snapshot, TwinSocket } from '../testing/twin'
 import { Keep } from './keep'
+import { DOUBT_AFTER, PONG_WITHIN, SILENCE } from './link'
 import { TvSession } from './tv.svelte'
 
 const sockets: TwinSocket[] = []
@@ -48,6 +49,23 @@ const table = () => {
 }
 
 describe('a TV', () => {
+  test('of a live hand looks into a silence at once, and leaves a server that stands still', () => {
+    watch()
+    socket().say({ t: 'welcome', v: 1, build: 'old' })
+    socket().say(table())
+    vi.advanceTimersByTime(DOUBT_AFTER + PONG_WITHIN)
+    expect(tv.status).toBe('reconnecting')
+  })
+
+  test('between hands waits out a silence', () => {
+    watch()
+    socket().say({ t: 'welcome', v: 1, build: 'old' })
+    const shot = table()
+    socket().say({ ...shot, table: { ...shot.table, phase: 'scores' } })
+    vi.advanceTimersByTime(SILENCE - 1)
+    expect(tv.status).toBe('table')
+  })
+
   test('older than the servers loads itself anew between hands', () => {
     watch()
     socket().say({ t: 'welcome', v: 1, build: 'new' })
