@@ -212,8 +212,9 @@ class Tab:
         for at, pending in enumerate(self.pending):
             pending.id = message.answered + 1 + at
         self.next_id = message.answered + 1 + len(self.pending)
+        if not self.live:  # later snapshots of the same socket ask for nothing: its gateway keeps the questions
+            self._ask_again()
         self.live = True
-        self._ask_again()
         self._send_from(0)
 
     def _frame(self, message: out.TableFrame | out.SeatFrame, *, own: bool) -> None:

@@ -9,6 +9,7 @@ from generated.snatch.engine.v1 import engine_pb2 as pb
 from model.planting import Original, put, replace
 from model.truth import TruthLedger
 from servicekit.engine_commands import EngineCommands
+from servicekit.seat import SeatSession
 from services.engine import calls, frames, table, table_presence
 from services.engine import records as r
 from services.engine import table_store as store
@@ -167,6 +168,18 @@ def never_sent_again(stack: contextlib.ExitStack) -> None:
         return stall
 
     put(stack, EngineCommands, "stall", forget)
+
+
+def questions_forgotten(stack: contextlib.ExitStack) -> None:
+    """A decided move that comes again is asked about once."""
+
+    def moves_alone(original: Original) -> Any:
+        def outstanding(self: SeatSession) -> Any:
+            return iter([c for c in original(self) if c.id > self.answered])
+
+        return outstanding
+
+    put(stack, SeatSession, "outstanding", moves_alone)
 
 
 def late_attach_wins(stack: contextlib.ExitStack) -> None:
