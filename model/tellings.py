@@ -11,6 +11,7 @@ from generated.snatch.engine.v1 import engine_pb2 as pb
 from model.links import Refused
 from model.truth import RoomTruth, Truth, Violate
 from services.engine import records as r
+from services.engine.table import Member
 from wire import client_out as out
 from wire import frames
 from wire.places import partition_of
@@ -140,16 +141,32 @@ class Tellings:
                 self._later_hello(request, refused.detail)
         elif (method, refused.detail) == ("Attach", "superseded"):
             self._later_hello(request, refused.detail)
-        elif method != "Open" and (method, refused.detail) != ("Attach", "undone"):
+        elif (method, refused.detail) == ("Attach", "undone"):
+            self._undone(request)
+        elif method != "Open":
             self._violate(BELIEVED, f"{method}: {refused.code.name} {refused.detail}")
 
     def _later_hello(self, request: pb.AttachRequest, detail: str) -> None:
-        """An Attach is turned away for a socket that said hello later: then that one is in the log."""
+        """An Attach is turned away for a socket that said hello later: then that one is in the log.
+
+        It may have gone since, and an earlier one come to the empty seat: all that in one record.
+        """
         self._truth.count(f"attach {detail}")
-        table = self._truth.partition(partition_of(request.room)).ledger.table(request.room)
-        member = table.seat_of(request.player) if table is not None else None
-        if member is None or member.hello_at < request.hello_at:
+        member = self._member(request)
+        latest = self._truth.rooms[request.room].latest_hello.get(member.seat, 0) if member is not None else -1
+        if latest < request.hello_at:
             self._violate(BELIEVED, f"Attach of {request.player} is {detail}, and nobody said hello later: {member}")
+
+    def _undone(self, request: pb.AttachRequest) -> None:
+        """An Attach is turned away for its caller gave it up: then it has no seat."""
+        self._truth.count("attach undone")
+        member = self._member(request)
+        if member is not None and member.attached and member.attempt == request.attempt:
+            self._violate(BELIEVED, f"Attach of {request.player} is undone, and has the seat: {member}")
+
+    def _member(self, request: pb.AttachRequest) -> Member | None:
+        table = self._truth.partition(partition_of(request.room)).ledger.table(request.room)
+        return table.seat_of(request.player) if table is not None else None
 
     def _reply(self, reply: pb.Reply) -> None:
         if reply.kind in (pb.REPLY_KIND_NOT_OWNER, pb.REPLY_KIND_BUSY):

@@ -64,6 +64,8 @@ class RoomTruth:
         self.reign_of: dict[tuple[int, int], Reign] = {}
         """By seat and session."""
         self.session: dict[int, int] = {}
+        self.latest_hello: dict[int, int] = {}
+        """By seat: of all that ever attached; one that said hello earlier may have come to an empty seat after it."""
         self.closed = False
         self.positions: dict[int, int] = {0: 0}
         """By the game's digest: how many of its events are in it."""
@@ -202,6 +204,7 @@ class Truth:
                 return played.mark
         elif isinstance(event, r.Opened):
             room.base, room.closed = sequence, False
+            room.latest_hello.clear()
         elif isinstance(event, r.TableClosed):
             self.count("tables closed")
             room.closed = True
@@ -210,6 +213,7 @@ class Truth:
             if event.session <= room.session.get(event.seat, 0):
                 self._violate("ids in order", f"seat {event.seat}: session {event.session} comes again")
             room.session[event.seat] = event.session
+            room.latest_hello[event.seat] = max(event.hello_at, room.latest_hello.get(event.seat, 0))
             reigns = room.reigns.setdefault(event.seat, [])
             if not reigns or reigns[-1].tab != event.tab:
                 self.count("takeovers", bool(reigns))

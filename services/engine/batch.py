@@ -189,9 +189,13 @@ class Batch:
         session = member.session
 
         def answer() -> None:
+            if request.attempt in self.ledger.undone:
+                # Given up in the same record.  Whoever has the seat by now came to an empty one: nobody overtook it.
+                call.refuse(CallRefused("FAILED_PRECONDITION", "undone"))
+                return
             if member.session != session:
                 # A newer tab came in the same record: a snapshot from after it would hide the frame that says so.
-                call.refuse(CallRefused("FAILED_PRECONDITION", "taken_over"))
+                call.refuse(calls.overtaken(request, member))
                 return
             snapshot = calls.snapshot(table, member, self.epoch, self.now)
             call.answer(pb.AttachResponse(seat=member.seat, session=session, snapshot=snapshot))

@@ -58,11 +58,16 @@ def newcomer(request: pb.AttachRequest, table: Table) -> r.Newcomer:
             raise CallRefused("INVALID_ARGUMENT", "bots are driven by workers, players are not")
         if member.attached and 0 < request.hello_at < member.hello_at < request.hello_at + CLOCKS_APART_MS:
             # On its way for long, perhaps from a socket that is dead by now: the later hello has the seat.
-            raise CallRefused("FAILED_PRECONDITION", "superseded" if request.tab == member.tab else "taken_over")
+            raise overtaken(request, member)
         return r.Newcomer(member.player, member.name, member.colour, member.bot)
     if request.worker:
         raise CallRefused("NOT_FOUND", "no such bot")
     return r.Newcomer(request.player, _name(request.name), request.colour % COLOURS)
+
+
+def overtaken(request: pb.AttachRequest, member: Member) -> CallRefused:
+    """Another attach has the seat: final for a tab, unless it is of that tab itself."""
+    return CallRefused("FAILED_PRECONDITION", "superseded" if request.tab == member.tab else "taken_over")
 
 
 def viewer(request: pb.ViewRequest, table: Table) -> Member | None:

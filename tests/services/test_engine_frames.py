@@ -135,12 +135,13 @@ def test_a_frame_names_the_session_of_every_move_that_it_shows_also_when_that_is
     assert elsewhere, "no move had a part of its own"
 
 
-def test_of_two_tabs_that_attach_in_one_record_the_older_is_told_at_once() -> None:
+@pytest.mark.parametrize(("tab", "why"), [(7, "superseded"), (8, "taken_over")])
+def test_of_two_sockets_that_attach_in_one_record_the_older_is_told_at_once(tab: int, why: str) -> None:
     """Its snapshot would be newer than the frame that tells it of the newer tab."""
     play = Play()
     older, newer = Later(), Later()
-    answers: tuple[Any, Any] = (older, newer)
-    play.do(*(Call(pb.AttachRequest(room=ROOM, player="p0", tab=7), answer, "gateway-1") for answer in answers))
+    both: tuple[tuple[int, Any], ...] = ((7, older), (tab, newer))
+    play.do(*(Call(pb.AttachRequest(room=ROOM, player="p0", tab=t), answer, "gateway-1") for t, answer in both))
     assert isinstance(older.error, CallRefused)
-    assert (older.error.status, older.error.detail) == ("FAILED_PRECONDITION", "taken_over")
+    assert (older.error.status, older.error.detail) == ("FAILED_PRECONDITION", why)
     assert newer.result.session == play.table.state.members[0].session

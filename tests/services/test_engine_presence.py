@@ -374,6 +374,24 @@ def test_an_attach_that_comes_after_its_caller_gave_it_up_takes_no_seat() -> Non
     assert ann.move("peek") is None
 
 
+@pytest.mark.parametrize("another_comes", [False, True])
+def test_an_attach_that_its_caller_gave_up_in_the_same_record_is_undone_whoever_comes_then(another_comes: bool) -> None:
+    """An older tab that finds the seat empty has not taken it over from anybody."""
+    play = Play()
+    given_up, older = Later(), Later()
+    gone: Any = given_up
+    comes: Any = older
+    first = pb.AttachRequest(room=ROOM, player="p0", tab=7, attempt=77, hello_at=2_000_000)
+    second = pb.AttachRequest(room=ROOM, player="p0", tab=8, attempt=78, hello_at=1_999_000)
+    undo = pb.Command(room=ROOM, id=77, kind=pb.COMMAND_KIND_DETACH)
+    play.do(Call(first, gone), CommandItem(undo, play.phones[0]), *([Call(second, comes)] if another_comes else []))
+    assert str(given_up.error) == "FAILED_PRECONDITION: undone"
+    holder = play.table.state.members[0]
+    assert holder.attached is another_comes
+    if another_comes:
+        assert (older.result.session, holder.tab) == (holder.session, 8)
+
+
 # ---- attaches that were long on their way ----
 
 
