@@ -269,7 +269,9 @@ class Hall:
             self._claim(partition)
         if now - self.keeper.set_changed_at < STABLE:
             return
-        serving = [o for o in self._owners.values() if o.open and not o.leaving]
+        # What only just came may come from the very engine that should have it, which ends and gives all away.
+        settled = now - STABLE
+        serving = [o for o in self._owners.values() if o.open and not o.leaving and (o.served_at or now) <= settled]
         leaving = [o for o in serving if to_hand_over([o.number], self.name, self._readers(o.needs))]
         for owner in leaving[: self._air_free()]:
             self._give(owner)
@@ -327,7 +329,7 @@ class Hall:
                 asyncio.get_running_loop().call_later(AFTER_FAULT, self._owners.pop, partition, None)
             else:
                 del self._owners[partition]
-        if owner.served:
+        if owner.served_at is not None:
             self._changed()
             self._look_soon()  # An unsuccessful claim is tried again with the next beat.
 

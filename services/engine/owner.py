@@ -64,8 +64,8 @@ class Owner:
         self._room_time = 0.0
         self._trimming = Trimming(floor.log, number, floor.trim_after)
         self._faulty = False
-        self.served = False
-        """It was open once."""
+        self.served_at: float | None = None
+        """When it opened here, in seconds of the loop's clock; None: it never did."""
         self.faulted = False
         """It ended by a fault of this engine's own."""
         self.busy = False
@@ -190,7 +190,7 @@ class Owner:
         partition.replayed()
         self.proved_at = self._room_time = asyncio.get_running_loop().time()
         await self._announce()
-        self.served = True
+        self.served_at = asyncio.get_running_loop().time()
         self.told.set()
         floor.metrics.claimed(self.proved_at - began)
         floor.serving(self)

@@ -20,13 +20,14 @@ from tests.waiting import reach
 from wire.places import PARTITIONS
 
 ROOM = "BCDFG"
+STABLE = 1.0
 
 
 @pytest.fixture(autouse=True)
 def _shorter_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of engines in this process: a short countdown, and a newcomer gets its share soon."""
     monkeypatch.setattr(table_clock, "COUNTDOWN_MS", 200)
-    monkeypatch.setattr(hall, "STABLE", 1.0)
+    monkeypatch.setattr(hall, "STABLE", STABLE)
 
 
 async def live_hand(stack: EngineStack, room: str = ROOM) -> Driver:
@@ -100,6 +101,23 @@ async def test_a_second_engine_gets_its_share_while_a_hand_goes_on(stack: Engine
     assert await ann.move("turn") is None
     assert sorted(ann.answers) == list(range(1, ann.last + 1))
     assert await two.ready() is None
+
+
+async def test_what_an_engine_gives_away_as_it_ends_is_not_handed_back_to_it(stack: EngineStack) -> None:
+    one = await stack.start("one")
+    two = await stack.start("two")
+    assert one.hall is not None
+    assert two.hall is not None
+    halls = (one.hall, two.hall)
+    share = {p for p in range(PARTITIONS) if ranking(p, {"one", "two"})[0] == "two"}
+    await reach(lambda: {owner.number for owner in halls[1].owners()} == share, "each has its share")
+    stable = asyncio.get_running_loop().time() + STABLE
+    await reach(lambda: asyncio.get_running_loop().time() > stable, "and keeps it")
+    before = {p: halls[0].board.placed[p].entry.epoch for p in share}
+    await stack.stop("two")
+    await reach(lambda: len(halls[0].owners()) == PARTITIONS, "all are at the one that stays")
+    offered_and_claimed = {p: epoch + 2 for p, epoch in before.items()}
+    assert {p: halls[0].board.placed[p].entry.epoch for p in share} == offered_and_claimed
 
 
 async def test_a_killed_engine_s_partitions_are_taken_over_and_nothing_told_is_lost(stack: EngineStack) -> None:
