@@ -17,11 +17,14 @@ from simulate.faults import Fault, Faulter, Hit, NoParts
 from simulate.vigil import Stack
 from wire import subjects
 
+UP_WITHIN = 4.0
+"""Seconds after an engine's first lease; it is given its share when it was there for 5 s."""
+
 Raise = Callable[[Path, Mapping[str, int]], Any]
 
 
 class Failover(Faulter):
-    """A second engine is started, and as soon as its lease is seen the first is killed.
+    """A second engine is started, and as soon as it is ready the first is killed.
 
     That is before the heir is given anything: it claims all partitions of the dead.
     """
@@ -41,6 +44,7 @@ class Failover(Faulter):
         raised = asyncio.create_task(asyncio.to_thread(self._raise_to, Path(self._stack["data"]), {"engine": 2}))
         try:
             await asyncio.wait_for(self._lease(heir), patience)
+            await self._up(heir)
             hit = Hit(str(first["name"]), fault, time.monotonic(), time.time())
             os.kill(first["pid"], getattr(signal, f"SIG{fault}"))
         except TimeoutError:
@@ -52,6 +56,14 @@ class Failover(Faulter):
         await self.until_ready(patience, first["restarts"] + 1)
         hit.ready = time.monotonic()
         return hit
+
+    async def _up(self, engine: str) -> None:
+        """Until its deal workers are there too, or it will soon be given its share."""
+        until = time.monotonic() + UP_WITHIN
+        while time.monotonic() < until:
+            if any(p["name"] == engine and p["state"] == "ready" for p in self.parts()):
+                return
+            await asyncio.sleep(0.05)
 
     async def _lease(self, engine: str) -> None:
         """Returns at the first lease of an engine."""

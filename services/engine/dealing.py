@@ -26,6 +26,8 @@ from services.engine.table import AnyGame, Table
 
 AGAIN = 1.0
 STOP_WITHIN = 1.0
+NICENESS = 5
+"""Of deal workers: a deal may wait, the moves of those who play may not."""
 
 
 class Key(NamedTuple):
@@ -67,6 +69,7 @@ def make(game: AnyGame, seats: tuple[int, ...], options: str, seed: int) -> byte
 def _begin() -> None:
     """A worker's first act: leave Ctrl-C to the parent, and never outlive it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.nice(NICENESS)
     parent = multiprocessing.parent_process()
     if parent is not None:
         sentinel = parent.sentinel
