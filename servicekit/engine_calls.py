@@ -17,7 +17,8 @@ from servicekit.placement import Placement
 from wire.places import PARTITIONS, partition_of
 
 TRY_TIMEOUT = 2.0
-NOT_OWNER_PAUSE = 0.05
+FIRST_PAUSE, LONGEST_PAUSE = 0.05, 0.4
+"""Seconds before a question is asked again: hundreds wait for the same owner.  News of one ends the pause."""
 
 R = TypeVar("R")
 
@@ -87,13 +88,15 @@ class EngineCalls:
         partition = partition_of(room)
         deadline = loop.time() + timeout
         last = "no engine owns the room's partition"
+        pause = FIRST_PAUSE
         while True:
             owner = await self._placement.find(partition)
             left = deadline - loop.time()
             if left <= 0:
                 raise EngineAway(last)
             if owner is None:
-                await self._change(partition, min(0.1, left))
+                await self._change(partition, min(pause, left))
+                pause = min(2 * pause, LONGEST_PAUSE)
                 continue
             try:
                 return await self._ask_owner(partition, owner.addr, call, min(left, TRY_TIMEOUT))
@@ -105,7 +108,8 @@ class EngineCalls:
                     raise EngineRefusal(code, detail) from None
                 last = f"{owner.addr}: {code.name} {detail}"
                 self._placement.doubt(partition, owner.addr)
-                await self._change(partition, min(NOT_OWNER_PAUSE, max(0.0, deadline - loop.time())))
+                await self._change(partition, min(pause, max(0.0, deadline - loop.time())))
+                pause = min(2 * pause, LONGEST_PAUSE)
 
     async def _ask_owner(
         self, partition: int, address: str, call: Callable[[EngineLink, float], Awaitable[R]], timeout: float

@@ -28,7 +28,7 @@ NOT_OWNER_PAUSE = 0.05
 BUSY_PAUSE = 0.1
 QUEUE_FULL_PAUSE = 0.02
 SWEEP = 0.1
-LOOK_AGAIN = 0.1
+LOOK_AGAIN = 0.25
 """Seconds between questions for the same partition's owner: news of one comes by itself."""
 AWAY_PAUSE, AWAY_PAUSE_MOST = 0.05, 0.4
 """Seconds before an address whose stream broke is tried again, twice as many after each time."""
