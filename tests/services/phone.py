@@ -10,7 +10,7 @@ from typing import Any
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-WITHIN = 10.0
+WITHIN = 20.0
 
 
 class Phone:

@@ -133,7 +133,7 @@ class TwinEngine(engine_pb2_grpc.EngineServiceServicer):
         self._break.set()
         self._break = asyncio.Event()
 
-    async def until(self, true: Any, timeout: float = 10.0) -> None:
+    async def until(self, true: Any, timeout: float = 20.0) -> None:
         """Wait until `true()` is, asked whenever something came."""
         async with asyncio.timeout(timeout), self.something:
             await self.something.wait_for(true)
