@@ -135,6 +135,8 @@ class SeatSession:
         self._attaching_again = False
         self._questions: dict[int, pb.Command] = {}
         """Decided moves that came again, by id: the engine is asked for their answers until it gives them."""
+        self._repeated: dict[int, pb.Command] = {}
+        """Moves that came again before their answers, by id: a snapshot settles them and doesn't say how."""
         self._expected = (0, -math.inf)
 
     # ---- coming and going ----
@@ -190,6 +192,7 @@ class SeatSession:
         self._unanswered.clear()
         self._sent_at.clear()
         self._questions.clear()
+        self._repeated.clear()
         if self._feed is not None:
             if self._audience in self._feed.audiences:
                 self._feed.audiences.remove(self._audience)
@@ -217,6 +220,8 @@ class SeatSession:
             self._put(command)
             return Sent.TAKEN
         if id <= self.last:
+            # The client may be ahead of us: a table frame showed it the move, and the seat's own is missing here.
+            self._repeated[id] = command
             return Sent.TAKEN
         if len(self._unanswered) >= MAX_UNANSWERED:
             return Sent.FULL
@@ -246,7 +251,8 @@ class SeatSession:
             return
         if reply.kind == pb.REPLY_KIND_ANSWERED:
             asked = self._questions.pop(reply.id, None)
-            wanted = reply.id > self.answered or asked is not None
+            repeated = self._repeated.pop(reply.id, None)
+            wanted = reply.id > self.answered or asked is not None or repeated is not None
             self._settle(reply.id)
             if asked is not None:
                 self._clock()
@@ -271,8 +277,8 @@ class SeatSession:
             if id <= self.last:  # what is missing was never here: the client has it
                 self._unanswered.clear()
                 self._sent_at.clear()
+                self._free(id)
                 self._clock()
-                self.last = id - 1
                 self._sink.on_answer(msgspec.json.encode(Expect(id)))
         elif not self.stalled:
             self._engines.stall(self)
@@ -285,12 +291,17 @@ class SeatSession:
         while self._unanswered and self._unanswered[-1].id >= reply.id:
             self._unanswered.pop()
             self._sent_at.pop()
-        self.last = reply.id - 1
+        self._free(reply.id)
         self._clock()
         body = reply.body or msgspec.json.encode(Error("bad_message", id=reply.id))
         self._sink.on_answer(body)
         if followed:
             self._sink.on_answer(msgspec.json.encode(Expect(reply.id)))
+
+    def _free(self, id: int) -> None:
+        """This id and those above are another move's from now on."""
+        self.last = id - 1
+        self._repeated = {i: command for i, command in self._repeated.items() if i < id}
 
     def _settle(self, id: int) -> None:
         """Everything up to `id` has been decided."""
@@ -363,6 +374,7 @@ class SeatSession:
                 return
             if session == self.session:
                 self._settle(id)
+                self._repeated = {i: command for i, command in self._repeated.items() if i > id}
         if frame.body:
             self._sink.on_frame(frame.kind, frame.body)
 
@@ -370,6 +382,10 @@ class SeatSession:
         self._feeds.counts.snapshots += 1
         self._settle(snapshot.answered)
         self._sink.on_snapshot(snapshot.body)
+        for id in sorted(i for i in self._repeated if i <= snapshot.answered):
+            command = self._questions[id] = self._repeated.pop(id)
+            command.session = self.session
+            self._put(command)
 
     def on_waiting(self) -> None:
         self._sink.on_waiting()

@@ -106,6 +106,25 @@ async def test_a_snapshot_settles_no_move_that_it_does_not_answer(new_nats: New)
         assert table.ids == [1]
 
 
+async def test_a_move_that_came_again_before_its_answer_is_answered_though_a_snapshot_settles_it(new_nats: New) -> None:
+    """The page may have seen it in the table's frame, when the gateway misses the seat's."""
+    async with stage(new_nats) as s:
+        table = s.at_table("p1")
+        async with s.seated("p1") as phone:
+            s.engine.lose_frames = 1
+            await phone.move(1)
+            await s.engine.until(lambda: table.decided)
+            await phone.move(1)
+            await phone.send({"t": "ping", "at": 7})
+            await phone.until("pong")
+            await s.engine.beacon(table)
+            assert (await phone.until("snapshot"))["answered"] == 1
+            assert await phone.until("answer", id=1)
+            await phone.move(2)
+            await phone.answered(2)
+        assert table.ids == [1, 2]
+
+
 async def test_a_decided_move_that_comes_again_is_asked_about_until_an_engine_answers(new_nats: New) -> None:
     """The engine that was asked is stopped, hands over, dies: the question goes to the next, before what is new."""
     async with stage(new_nats) as s:
