@@ -66,6 +66,8 @@ class RoomTruth:
         self.session: dict[int, int] = {}
         self.latest_hello: dict[int, int] = {}
         """By seat: of all that ever attached; one that said hello earlier may have come to an empty seat after it."""
+        self.held: dict[int, int] = {}
+        """By seat that is attached: when its socket said hello."""
         self.closed = False
         self.positions: dict[int, int] = {0: 0}
         """By the game's digest: how many of its events are in it."""
@@ -205,6 +207,9 @@ class Truth:
         elif isinstance(event, r.Opened):
             room.base, room.closed = sequence, False
             room.latest_hello.clear()
+            room.held.clear()
+        elif isinstance(event, r.Detached | r.LeftTable):
+            room.held.pop(event.seat, None)
         elif isinstance(event, r.TableClosed):
             self.count("tables closed")
             room.closed = True
@@ -213,6 +218,11 @@ class Truth:
             if event.session <= room.session.get(event.seat, 0):
                 self._violate("ids in order", f"seat {event.seat}: session {event.session} comes again")
             room.session[event.seat] = event.session
+            if event.hello_at < room.held.get(event.seat, 0):
+                self._violate(
+                    "no two writers are believed", f"{event} takes the seat of a socket that said hello later"
+                )
+            room.held[event.seat] = event.hello_at
             room.latest_hello[event.seat] = max(event.hello_at, room.latest_hello.get(event.seat, 0))
             reigns = room.reigns.setdefault(event.seat, [])
             if not reigns or reigns[-1].tab != event.tab:
