@@ -260,9 +260,10 @@ async def test_what_makes_no_sense_is_passed_over(stage: Stage, words: bytes) ->
 async def test_a_seat_that_is_offered_by_name_is_taken(stage: Stage) -> None:
     worker, host = await stage.worker("w1", seats=1), stage.host()
     await host.open("easy")
-    await reach(lambda: driven(worker) == 1)
     assert worker.seats is not None
-    (room, seat), taken = next(iter(worker.seats._driven.items()))
+    seats = worker.seats
+    await reach(lambda: driven(worker) == 1 and not seats._taking, "sat down")
+    (room, seat), taken = next(iter(seats._driven.items()))
     taken.driver.end("let go by the test")
     await reach(lambda: driven(worker) == 0)
     wanted = {"room": room, "table": taken.session.request.table, "seat": seat, "player": taken.session.request.player}

@@ -81,6 +81,11 @@ async def table_news(stack: EngineStack) -> asyncio.Queue[dict[str, Any]]:
     return told
 
 
+def serves_all(engine: Engine) -> bool:
+    """All are open, and their placement says so."""
+    return engine.hall is not None and sum(o.served_at is not None for o in engine.hall.owners()) == PARTITIONS
+
+
 def halted(engine: Engine) -> set[int]:
     assert engine.hall is not None
     return set(engine.hall.halted())
@@ -173,7 +178,7 @@ async def test_a_wiped_store_halts_what_was_open_and_an_operator_s_word_makes_it
 ) -> None:
     engine = await stack.start("one")
     ann, bo = await seated(stack, ROOM), await seated(stack, OTHER)
-    await reach(lambda: engine.hall is not None and len(engine.hall.owners()) == PARTITIONS, "all open")
+    await reach(lambda: serves_all(engine), "all open")
     news = await table_news(stack)
     server.stop()
     shutil.rmtree(server.folder / "jetstream")
@@ -205,7 +210,7 @@ async def test_a_bucket_alone_that_was_wiped_is_filled_again_and_no_table_notice
     ann = await seated(stack, ROOM)
     await ann.move("options", options=OPTIONS)
     before = stack.state(ROOM)
-    await reach(lambda: engine.hall is not None and len(engine.hall.owners()) == PARTITIONS, "all open")
+    await reach(lambda: serves_all(engine), "all open")
     await stack.nc.jetstream().delete_stream(f"KV_{subjects.OWN_BUCKET}")
     await set_up(SetupSettings(nats_url=stack.url))
     assert engine.hall is not None
