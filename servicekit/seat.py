@@ -374,7 +374,7 @@ class SeatSession:
                 return
             if session == self.session:
                 self._settle(id)
-                self._repeated = {i: command for i, command in self._repeated.items() if i > id}
+                self._repeated.pop(id, None)  # a lower one's frame is on its way, or missing: a snapshot comes then
         if frame.body:
             self._sink.on_frame(frame.kind, frame.body)
 

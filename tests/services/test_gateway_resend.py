@@ -11,6 +11,7 @@ from generated.snatch.engine.v1 import engine_pb2 as pb
 from servicekit import engine_link
 from tests.servers import NatsServer
 from tests.services.stage import ROOM, stage
+from wire import client_out, frames
 from wire.places import partition_of
 
 New = Callable[[], NatsServer]
@@ -123,6 +124,29 @@ async def test_a_move_that_came_again_before_its_answer_is_answered_though_a_sna
             await phone.move(2)
             await phone.answered(2)
         assert table.ids == [1, 2]
+
+
+async def test_a_move_that_came_again_is_answered_though_the_frame_of_a_later_one_settles_it(new_nats: New) -> None:
+    """The seat's frame is missing, and the table's that follows it says what became of the next move."""
+    async with stage(new_nats) as s:
+        table = s.at_table("p1")
+        async with s.seated("p1") as phone:
+            s.engine.deaf = True
+            await phone.move(1)
+            await phone.move(1)
+            await phone.move(2)
+            await s.engine.until(lambda: s.engine.heard >= 2)
+            seat = table.seats[0]
+            seat.answered, seat.frames = 2, seat.frames + 1
+            step = client_out.Step([], seat.number, 2)
+            await s.engine.tell_table(table, [step], (frames.Answered(seat.number, seat.session, 2),))
+            await phone.until("table", n=table.frames)
+            await s.engine.beacon(table)
+            assert (await phone.until("snapshot"))["answered"] == 2
+            s.engine.deaf = False
+            assert await phone.until("answer", id=1)
+            await phone.move(3)
+            await phone.answered(3)
 
 
 async def test_a_decided_move_that_comes_again_is_asked_about_until_an_engine_answers(new_nats: New) -> None:
