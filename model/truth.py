@@ -227,7 +227,7 @@ class Truth:
             reigns = room.reigns.setdefault(event.seat, [])
             if not reigns or reigns[-1].tab != event.tab:
                 self.count("takeovers", bool(reigns))
-                before = next((r for r in reigns if event.back and r.tab == event.tab), None)
+                before = next((r for r in reversed(reigns) if event.back and r.tab == event.tab), None)
                 if before is not None:
                     self.count("old tabs back")
                     reigns.remove(before)
