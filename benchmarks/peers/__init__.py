@@ -1,0 +1,1 @@
+"""Room frameworks that the benchmarks measure Snatch against, each in a folder of its own."""

@@ -1,0 +1,1 @@
+"""Colyseus: `server.mjs` is the room, `load` plays in it."""
