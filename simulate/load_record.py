@@ -42,6 +42,7 @@ class ServiceSample(msgspec.Struct):
     cpu: float
     """Share of a core."""
     memory_mb: float
+    processes: int = 1
 
 
 class Sample(msgspec.Struct):
@@ -70,6 +71,8 @@ class Sample(msgspec.Struct):
     """Share of a core, of the busiest generator."""
     services: dict[str, ServiceSample] = {}
     """By part: engine-1, gateway-1, nats, …"""
+    machine_cpu: float = 0.0
+    """Cores busy with anything at all, strangers included."""
 
 
 class Event(msgspec.Struct):
@@ -77,7 +80,7 @@ class Event(msgspec.Struct):
 
     at: float
     kind: str
-    """phase, spike, kill, stop, note"""
+    """phase, spike, kill, stop, note; or part: what befell a part of the stack, as its supervisor tells it"""
     words: str
 
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import contextlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import psutil
 
+from simulate.load_record import Service, ServiceSample
 from simulate.vigil import Running, Stack
 
 SUPERVISOR = "snatch play"
@@ -40,8 +41,12 @@ class Use:
     """Alive just now."""
 
 
+NOT_THERE = Use("")
+MB = 1e6
+
+
 @dataclass(frozen=True)
-class Event:
+class Change:
     """Something that befell a part: its process `ended`, it was `added`, or a state of TOLD."""
 
     part: str
@@ -75,7 +80,7 @@ class Meter:
         """What the stack's ended children had used, and no part that died has claimed yet."""
         self._reaped: float | None = None
         self._first = True
-        self.events: list[Event] = []
+        self.events: list[Change] = []
         """Since whoever reads them emptied it."""
         self.look()
         self._first = False
@@ -92,7 +97,7 @@ class Meter:
             part = self._parts.get(name)
             if part is None:
                 part = self._parts[name] = _Part(now["kind"])
-                self.events.append(Event(name, "added"))
+                self.events.append(Change(name, "added"))
             if part.process is None and now["pid"]:
                 with contextlib.suppress(psutil.NoSuchProcess):
                     part.process = psutil.Process(now["pid"])
@@ -154,10 +159,10 @@ class Meter:
                 continue
             state = listed[name]["state"] if name in listed else "removed"
             if state != "removed" and any(part is one for one in died):
-                self.events.append(Event(name, "ended"))
+                self.events.append(Change(name, "ended"))
                 part.state = "down"
             if state in TOLD and part.state not in ("", state):
-                self.events.append(Event(name, state))
+                self.events.append(Change(name, state))
             part.state = state
 
     def _supervise(self) -> None:
@@ -179,12 +184,49 @@ def servers(uses: Mapping[str, Use]) -> float:
     return sum(use.cpu for name, use in uses.items() if name != SUPERVISOR)
 
 
-def by_kind(uses: Mapping[str, Use], read: Callable[[Use], float]) -> dict[str, float]:
-    """Summed over the parts of each kind: engine, gateway, nats, …"""
-    found: defaultdict[str, float] = defaultdict(float)
-    for use in uses.values():
-        found[use.kind] += read(use)
-    return dict(found)
+def seconds(before: Mapping[str, Use], after: Mapping[str, Use], lasted: float) -> dict[str, ServiceSample]:
+    """Between two looks that lie `lasted` seconds apart."""
+    return {
+        name: ServiceSample(_grown(before, name, use) / max(lasted, 1e-3), use.memory / MB, use.processes)
+        for name, use in after.items()
+    }
+
+
+def over(
+    before: Mapping[str, Use],
+    after: Mapping[str, Use],
+    lasted: float,
+    moves: int,
+    idle: Mapping[str, Use],
+    players: int,
+) -> dict[str, Service]:
+    """A hold's sums, from the looks at its beginning and end; `idle`: the look before the first player came."""
+    return {
+        name: Service(
+            kind=use.kind,
+            cpu_us_per_move=_grown(before, name, use) * 1e6 / max(1, moves),
+            cpu=_grown(before, name, use) / max(lasted, 1e-3),
+            memory_mb=use.memory / MB,
+            memory_mb_per_1000_players=(use.memory - _before(idle, name).memory) / MB * 1000 / max(1, players),
+        )
+        for name, use in after.items()
+    }
+
+
+def _grown(before: Mapping[str, Use], name: str, after: Use) -> float:
+    return after.cpu - _before(before, name).cpu
+
+
+def _before(uses: Mapping[str, Use], name: str) -> Use:
+    return uses.get(name, NOT_THERE)
+
+
+def machine() -> float:
+    """CPU seconds that this machine's cores have spent on anything at all, since it started."""
+    times = psutil.cpu_times()
+    idle = times.idle + getattr(times, "iowait", 0.0)
+    # On Linux a guest's time is in user and nice too.
+    return float(sum(times) - idle - getattr(times, "guest", 0.0) - getattr(times, "guest_nice", 0.0))
 
 
 def _trees() -> dict[int, list[int]]:

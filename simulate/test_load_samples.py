@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from simulate.load_samples import SUPERVISOR, Event, Meter, Use, by_kind, servers
+from simulate.load_samples import SUPERVISOR, Change, Meter, Use, machine, over, seconds, servers
 
 BURN = """
 import sys, time
@@ -113,7 +113,7 @@ def test_a_process_that_dies_keeps_what_it_used_after_the_last_look(twin: TwinSt
     assert burnt(use.cpu, 2)
     assert (use.processes, use.memory) == (0, 0)
     assert twin.cpu() == use.cpu
-    assert Event("engine-1", "ended") in twin.meter.events
+    assert Change("engine-1", "ended") in twin.meter.events
 
 
 def test_a_process_that_was_replaced_between_two_looks_counts_with_its_heir(twin: TwinStack) -> None:
@@ -157,7 +157,27 @@ def test_a_part_that_is_stopped_by_a_signal_stays_and_one_that_leaves_the_list_i
 def test_the_supervisor_is_listed_but_no_server() -> None:
     uses = {"engine-1": Use("engine", 2.0, 5, 1), "engine-2": Use("engine", 1.0, 6, 2), SUPERVISOR: Use("x", 9.0)}
     assert servers(uses) == 3.0
-    assert by_kind(uses, lambda use: use.memory)["engine"] == 11
+
+
+def test_a_part_that_came_meanwhile_is_counted_from_nothing() -> None:
+    idle = {"engine-1": Use("engine", 0.5, 40_000_000, 1)}
+    before = {"engine-1": Use("engine", 1.0, 50_000_000, 1)}
+    after = {"engine-1": Use("engine", 3.0, 60_000_000, 2), "engine-2": Use("engine", 0.5, 30_000_000, 1)}
+    second = seconds(before, after, 4.0)
+    assert (second["engine-1"].cpu, second["engine-1"].processes) == (0.5, 2)
+    assert second["engine-2"].cpu == 0.125
+    held = over(before, after, 4.0, 1000, idle, 100)
+    assert held["engine-1"].cpu_us_per_move == 2000
+    assert held["engine-2"].cpu_us_per_move == 500
+    assert held["engine-1"].memory_mb_per_1000_players == 200
+
+
+def test_what_the_machine_was_busy_with_grows_by_what_is_burnt() -> None:
+    before = machine()
+    burner = Burner()
+    burner.burn(SOON)
+    burner.kill()
+    assert machine() - before >= SOON * 0.9
 
 
 def test_a_stack_known_by_its_address_alone_has_no_parts(tmp_path: Path) -> None:
