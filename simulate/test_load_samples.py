@@ -177,7 +177,7 @@ def test_what_the_machine_was_busy_with_grows_by_what_is_burnt() -> None:
     burner = Burner()
     burner.burn(SOON)
     burner.kill()
-    assert machine() - before >= SOON * 0.9
+    assert machine() - before >= SOON * 0.5
 
 
 def test_a_stack_known_by_its_address_alone_has_no_parts(tmp_path: Path) -> None:
