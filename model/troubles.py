@@ -46,7 +46,8 @@ class Troubles:
 
     def _start_again(self, name: str) -> None:
         there = self.cluster.engines[name]
-        if there.node.dead or there.ended:
+        # A resigned namesake serves no more: whoever watches over the one that died starts it again all the same.
+        if there.node.dead or there.ended or there.hall.resigned:
             self._ending.discard(name)
             self.world.start_engine(name)
         else:
