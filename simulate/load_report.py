@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from simulate.aligned import aligned
-from simulate.load_record import Delay, Result, Service
+from simulate.load_record import Delay, Event, Result, Service
 from simulate.load_samples import SUPERVISOR
 
 DELAYS = {
@@ -53,7 +53,7 @@ def text(result: Result) -> str:
             f"bytes    {sizes.sent_per_move:,.0f} sent and {sizes.received_per_move:,.0f} received a move,"
             f" {sizes.received_per_player_s:,.0f} received a second and player",
         ],
-        [f"event    {event.at:8.1f} s  {event.words}" for event in result.events],
+        [f"event    {event.at:8.1f} s  {event.words}" for event in in_order(result)],
         [f"  ! {words}" for words in checks.told],
         verdict(result),
     ]
@@ -127,9 +127,14 @@ def generator_rows(result: Result) -> list[list[str]]:
     ]
 
 
+def in_order(result: Result) -> list[Event]:
+    """Its events as they came."""
+    return sorted(result.events, key=lambda event: event.at)
+
+
 def topology(result: Result) -> str:
-    """`2 engines · 1 gateway · …`"""
-    return " · ".join(f"{count} {kind}" for kind, count in result.topology.items()) or "topology not known"
+    """`2 × engine · 1 × gateway · …`"""
+    return " · ".join(f"{count} × {kind}" for kind, count in result.topology.items()) or "topology not known"
 
 
 def asked_in_words(result: Result) -> str:

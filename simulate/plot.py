@@ -30,14 +30,15 @@ STYLE = """\
 .plot text{font:11px system-ui,sans-serif;fill:var(--soft)}.plot .title{font-size:13px;font-weight:600;fill:var(--ink)}
 .plot .unit{fill:var(--soft);font-weight:400}.plot .grid{stroke:var(--grid);stroke-width:1}
 .plot .band{fill:var(--band)}.plot .mark{stroke:var(--mark);stroke-width:1;stroke-dasharray:3 2}
-.plot text.mark{stroke:none;fill:var(--mark);font-size:10px}.plot .limit{stroke:var(--ink);stroke-dasharray:6 3}
+.plot text.mark{fill:var(--mark);font-size:10px;stroke:var(--paper);stroke-width:3px;stroke-dasharray:none;\
+paint-order:stroke}.plot .limit{stroke:var(--ink);stroke-dasharray:6 3}
 .plot polyline{fill:none;stroke-width:1.6;stroke-linejoin:round}.plot text.phase{font-size:10px}
 """
 STYLE += "".join(
     f".plot polyline.c{n}{{stroke:var(--c{n})}}.plot text.c{n},.plot .dot.c{n}{{fill:var(--c{n})}}"
     for n in range(len(LIGHT))
 )
-_LETTER = 5.7
+_LETTER = 6.1
 """How wide a letter is on average, in px."""
 
 
@@ -96,6 +97,8 @@ class Chart:
 
 
 LEFT, RIGHT, TITLE, BOTTOM, ROW = 54, 12, 20, 24, 14
+PHASES = 11
+"""The strip above the picture in which bands are named."""
 
 
 class _Frame:
@@ -105,14 +108,15 @@ class _Frame:
         self.chart = chart
         self.legend = list(_legend(chart))
         self.rows = 1 + max((row for _, row, _ in self.legend), default=0)
-        self.top = TITLE + ROW * self.rows + 8
-        self.high = chart.height + ROW * (self.rows - 1)
+        named = PHASES if any(band.words for band in chart.bands) else 0
+        self.top = TITLE + ROW * self.rows + 6 + named
+        self.high = chart.height + ROW * (self.rows - 1) + named
         self.bottom = self.high - BOTTOM
         self.right = chart.width - RIGHT
         known = [v for line in chart.lines for v in line.values if v is not None and (v > 0 or not chart.log)]
-        most = max([*known, *([chart.limit] if chart.limit else [])], default=1.0)
+        most = max([*known, *([chart.limit] if chart.limit else [])], default=0.0) or 1.0
         self.ticks = (
-            log_ticks(min(known, default=most / 10), most) if chart.log else ticks(0.0, most, 5, chart.unit.step)
+            log_ticks(min(known, default=most / 10), most) if chart.log else ticks(0.0, most * 1.02, 5, chart.unit.step)
         )
         self.low, self.most = self.ticks[0], self.ticks[-1]
         self.first, self.last = (min(chart.x), max(chart.x)) if chart.x else (0.0, 1.0)
@@ -189,7 +193,7 @@ def thinned(chart: Chart) -> Chart:
 
 
 def _drawn(chart: Chart, frame: _Frame) -> str:
-    return "".join([*_back(chart, frame), *_axes(chart, frame), *_marks(chart, frame), *_lines(chart, frame)])
+    return "".join([*_back(chart, frame), *_axes(chart, frame), *_lines(chart, frame), *_marks(chart, frame)])
 
 
 def _back(chart: Chart, frame: _Frame) -> Iterator[str]:
@@ -204,7 +208,7 @@ def _back(chart: Chart, frame: _Frame) -> Iterator[str]:
         if len(band.words) * _LETTER < right - left:
             middle = (left + right) / 2
             yield (
-                f'<text class="phase" x="{middle:.0f}" y="{frame.top + 10}" text-anchor="middle">'
+                f'<text class="phase" x="{middle:.0f}" y="{frame.top - 4}" text-anchor="middle">'
                 f"{escape(band.words)}</text>"
             )
 
@@ -240,9 +244,9 @@ def _marks(chart: Chart, frame: _Frame) -> Iterator[str]:
             continue
         x = frame.across(mark.at)
         yield f'<path class="mark" d="M{x:g} {frame.top}V{frame.bottom}"><title>{escape(mark.words)}</title></path>'
-        if x >= free and x + len(mark.words) * 5.2 < chart.width:
-            yield f'<text class="mark" x="{x + 3:g}" y="{frame.top + 21}">{escape(mark.words)}</text>'
-            free = x + len(mark.words) * 5.2 + 8
+        if x >= free and x + len(mark.words) * 5.6 < chart.width:
+            yield f'<text class="mark" x="{x + 3:g}" y="{frame.top + 10}">{escape(mark.words)}</text>'
+            free = x + len(mark.words) * 5.6 + 8
 
 
 def _lines(chart: Chart, frame: _Frame) -> Iterator[str]:
@@ -273,7 +277,7 @@ def _legend(chart: Chart) -> Iterator[tuple[int, int, int]]:
     """Where each line's name stands: x, row; and its colour."""
     x, row = 6, 0
     for number, line in enumerate(chart.lines):
-        wide = round(_LETTER * (len(line.name) + 2)) + 12
+        wide = round(_LETTER * (len(line.name) + 2)) + 10
         if x > 6 and x + wide > chart.width:
             x, row = 6, row + 1
         yield x, row, (number if line.colour is None else line.colour) % len(LIGHT)
