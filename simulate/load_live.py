@@ -186,14 +186,9 @@ class LiveView:
             service = now.services[name]
             before = (s.services[name].cpu for s in self._recent if name in s.services)
             busy = "red" if service.cpu > 0.9 * service.processes else ""
-            gone = Text("down", "red") if not service.processes else Text(str(service.processes))
-            table.add_row(
-                name,
-                Text(f"{service.cpu:.2f}", busy),
-                f"{service.memory_mb:,.0f} MB",
-                gone,
-                Text(bars(before, most), "cyan"),
-            )
+            alive = Text(str(service.processes)) if service.processes else Text("down", "red")
+            cores, recent = Text(f"{service.cpu:.2f}", busy), Text(bars(before, most), "cyan")
+            table.add_row(name, cores, f"{service.memory_mb:,.0f} MB", alive, recent)
         saturated = "red" if now.generator_cpu > BUSY or now.lag_p99_ms > LATE else ""
         table.add_row(
             "busiest generator",
