@@ -2,7 +2,7 @@
 
 One NATS, one engine with all rooms, then a second one: as soon as that is heard of, the
 first one gets the signal.  This process is the gateway.  Everything is printed, nothing
-asserted but that every room comes back.
+asserted but that every room comes back.  `--json FILE`: keys in `benchmarks.results.RecoveryRun`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from random import Random
 import msgspec
 from nats.aio.msg import Msg
 
+from benchmarks.results import RecoveryRun
 from generated.snatch.engine.v1 import engine_pb2 as pb
 from servicekit import bus, logs
 from servicekit.engines import Engines
@@ -189,7 +190,10 @@ async def measure(args: argparse.Namespace, url: str, folder: Path, engines: lis
         await asyncio.sleep(12)
     stop.set()
     await asyncio.wait(playing, timeout=10)
-    report(rooms, placements, hit_at)
+    found = recovered(args.signal, rooms, placements, hit_at)
+    print(as_text(found))
+    if args.json:
+        args.json.write_bytes(msgspec.json.encode(found))
     for task in playing:
         task.cancel()
     await feeds.stop()
@@ -213,17 +217,32 @@ async def begin(client: Engines, room: Room) -> None:
     await room.move("deal")
 
 
-def report(rooms: list[Room], placements: Placements, hit_at: float) -> None:
-    opening = [at - hit_at for at in placements.opening.values()]
-    opened = [at - hit_at for at in placements.open.values()]
+def recovered(signal_name: str, rooms: list[Room], placements: Placements, hit_at: float) -> RecoveryRun:
+    """Seconds after the signal."""
     gaps, back = [], []
     for room in rooms:
         waits = [(sent, now) for sent, now in room.waits if now > hit_at]
         gaps.append(max((now - max(sent, hit_at) for sent, now in waits), default=0.0))
         back.append(min((now - hit_at for _, now in waits if now > hit_at + 0.1), default=0.0))
-    print(f"first claim {min(opening):.2f} s, last partition open {max(opened):.2f} s after the signal")
-    print(f"last room's first answer {max(back):.2f} s")
-    print(f"gap per room: p50 {statistics.median(gaps):.2f} s, p99 {percentile(gaps, 99):.2f} s, max {max(gaps):.2f} s")
+    return RecoveryRun(
+        rooms=len(rooms),
+        signal=signal_name,
+        first_claim_s=round(min(placements.opening.values(), default=hit_at) - hit_at, 3),
+        last_open_s=round(max(placements.open.values()) - hit_at, 3),
+        last_answer_s=round(max(back), 3),
+        gap_p50_s=round(statistics.median(gaps), 3),
+        gap_p99_s=round(percentile(gaps, 99), 3),
+        gap_max_s=round(max(gaps), 3),
+        not_back=sum(1 for room in rooms if room.over or room.seat.waiting_for_answers),
+    )
+
+
+def as_text(found: RecoveryRun) -> str:
+    return (
+        f"first claim {found.first_claim_s:.2f} s, last partition open {found.last_open_s:.2f} s after the signal\n"
+        f"last room's first answer {found.last_answer_s:.2f} s\n"
+        f"gap per room: p50 {found.gap_p50_s:.2f} s, p99 {found.gap_p99_s:.2f} s, max {found.gap_max_s:.2f} s"
+    )
 
 
 def main() -> int:
@@ -233,6 +252,7 @@ def main() -> int:
     parser.add_argument("--signal", choices=("KILL", "STOP", "TERM"), default="KILL")
     parser.add_argument("--warm", type=float, default=10.0, help="seconds of play before")
     parser.add_argument("--after", type=float, default=5.0, help="seconds of play after")
+    parser.add_argument("--json", type=Path, help="write what was found there")
     parser.add_argument("--keep", help="a folder to keep logs in")
     args = parser.parse_args()
     logs.set_up("benchmark", "1", "text", "ERROR")

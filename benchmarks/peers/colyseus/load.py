@@ -265,8 +265,8 @@ async def play(args: argparse.Namespace) -> Played:
         moves_per_s=round(sent / took, 1),
         frames_per_s=round(frames / took, 1),
         server_cpu_share=round(used / took, 3),
-        server_mb=round(memory / 2**20, 1),
-        server_idle_mb=round(idle / 2**20, 1),
+        server_mb=round(memory / 1e6, 1),
+        server_idle_mb=round(idle / 1e6, 1),
         generator_cpu_share=round(share, 3),
         generator_lag_p99_ms=round(lag, 2),
     )
