@@ -71,10 +71,13 @@ class _Batch:
 
 
 class LogWitness:
-    """Reads on from now; `stop` when all that was told is asked for.  `faults` go to `found`."""
+    """Reads on from now; `stop` when all that was told is asked for.  `faults` go to `found`.
 
-    def __init__(self, nats_url: str, found: Findings) -> None:
-        self._url, self._found = nats_url, found
+    `from_first`: from the first record that is still there.
+    """
+
+    def __init__(self, nats_url: str, found: Findings, *, from_first: bool = False) -> None:
+        self._url, self._found, self._from_first = nats_url, found, from_first
         self._nc: bus.Bus | None = None
         self._chain = Chain(0)
         self._seen = self._missed = 0
@@ -92,7 +95,7 @@ class LogWitness:
     async def start(self) -> None:
         """Raises OSError, NatsError, TimeoutError, Unread."""
         self._nc = await asyncio.wait_for(bus.connect(self._url, "witness"), 5)
-        self._seen = await self._last()
+        self._seen = 0 if self._from_first else await self._last()
         self._chain = Chain(self._seen)
         self._reading = asyncio.create_task(self._read_on(), name="log witness")
 

@@ -74,7 +74,7 @@ class Screen:
             self.owed = False
         for step in message.steps:
             for event in step.ev:
-                self._take(msgspec.convert(event, self._event_type))
+                self.take(msgspec.convert(event, self._event_type))
             own = step.by == self.seat if where == "table" else True
             if own and step.id is not None:
                 verdicts.append(Verdict(step.id, step.no, where))
@@ -85,7 +85,8 @@ class Screen:
         self.game = GAMES[game]
         self._event_type = out.TableEvent | self.game.spec.public_event_type
 
-    def _take(self, event: Any) -> None:
+    def take(self, event: Any) -> None:
+        """One event, decoded."""
         table = self.table
         if table is None or self.game is None:
             return

@@ -14,6 +14,8 @@ from typing import Any
 
 from stack.data import COUNTS, DataFolder, InUse, default_folder
 
+OWN_PARSERS = ("simulate", "load", "soak", "chaos", "model")
+
 INTERRUPTED = 128 + signal.SIGINT
 """The exit code that shells give a command which Ctrl-C ended."""
 
@@ -21,10 +23,10 @@ INTERRUPTED = 128 + signal.SIGINT
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; its exit code."""
     parser = _parser()
-    # A command with a parser of its own (simulate, soak, chaos, model) gets what this one doesn't know.
+    # A command with a parser of its own (OWN_PARSERS) gets what this one doesn't know.
     arguments, rest = parser.parse_known_args(argv)
     arguments.rest = rest
-    if rest and arguments.command not in ("simulate", "soak", "chaos", "model"):
+    if rest and arguments.command not in OWN_PARSERS:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     if arguments.command is None:
         parser.print_help()
@@ -89,6 +91,9 @@ def _parser() -> argparse.ArgumentParser:
 
     simulate = commands.add_parser("simulate", help="simulated players through the public WebSocket", add_help=False)
     simulate.set_defaults(run=_simulate)
+
+    load = commands.add_parser("load", help="players by the thousand, and what servers spend on them", add_help=False)
+    load.set_defaults(run=_load)
 
     soak = commands.add_parser("soak", help="rooms that come and go, and whether anything grows", add_help=False)
     soak.set_defaults(run=_soak)
@@ -253,6 +258,16 @@ def _simulate(arguments: argparse.Namespace) -> int:
 
     try:
         return cli.main(arguments.rest, lent.running, lent.started)
+    except lent.NotStarted as error:
+        return _fail(f"no stack came up:\n{error}", "try `snatch play` and look at its logs")
+
+
+def _load(arguments: argparse.Namespace) -> int:
+    from simulate import load
+    from stack import lent
+
+    try:
+        return load.main(arguments.rest, lent.running, lambda args, env: lent.started(*args, settings=env))
     except lent.NotStarted as error:
         return _fail(f"no stack came up:\n{error}", "try `snatch play` and look at its logs")
 
