@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from xml.sax.saxutils import escape, quoteattr
 
-from simulate.plot_axis import TIME, Unit, log_ticks, ticks, time_ticks
+from simulate.plot_axis import MINUTES, MINUTES_FROM, TIME, Unit, log_ticks, ticks, time_ticks
 
 POINTS = 200
 """Of one line: more are merged, each by its highest, so that no peak is hidden."""
@@ -226,11 +226,11 @@ def _axes(chart: Chart, frame: _Frame) -> Iterator[str]:
         places = time_ticks(frame.first, frame.last)
     else:
         places = [x for x in ticks(frame.first, frame.last, 6) if x <= frame.last]
+    shown = MINUTES if chart.x_unit is TIME and frame.last >= MINUTES_FROM else chart.x_unit
     for x in places:
         anchor = "end" if frame.across(x) > frame.right - 12 else "middle"
         yield (
-            f'<text x="{frame.across(x):g}" y="{frame.high - 8}" text-anchor="{anchor}">'
-            f"{escape(chart.x_unit.show(x))}</text>"
+            f'<text x="{frame.across(x):g}" y="{frame.high - 8}" text-anchor="{anchor}">{escape(shown.show(x))}</text>'
         )
 
 

@@ -14,7 +14,7 @@ class Unit:
     name: str
     show: Callable[[float], str]
     step: float = 1.0
-    """Ticks are round in multiples of this: 2**20 for bytes shown as MiB."""
+    """Ticks are round in multiples of this, or of a 1024th: 2**20 for bytes shown as MiB or KiB."""
 
 
 def number(value: float) -> str:
@@ -48,13 +48,18 @@ def milliseconds(value: float) -> str:
     return f"{value / 1000:.3g} s" if value >= 1000 else f"{value:.3g} ms"
 
 
+MINUTES_FROM = 180.0
+"""Seconds from which on time is told in minutes."""
+
 NUMBER = Unit("", number)
 PER_SECOND = Unit("per second", number)
 MS = Unit("ms", milliseconds)
 CORES = Unit("cores", lambda value: f"{value:.3g}")
 MB = Unit("MB", lambda value: f"{number(value)} MB")
 BYTES = Unit("", bytes_in_words, 2**20)
-TIME = Unit("s", lambda value: f"{value:.0f} s" if abs(value) < 180 else f"{value / 60:.3g} min")
+TIME = Unit("s", lambda value: f"{value:.0f} s" if abs(value) < MINUTES_FROM else f"{value / 60:.3g} min")
+MINUTES = Unit("min", lambda value: f"{value / 60:.3g} min")
+"""Of an axis that goes past MINUTES_FROM."""
 
 
 def ticks(low: float, high: float, about: int, unit: float = 1.0) -> list[float]:
@@ -63,7 +68,8 @@ def ticks(low: float, high: float, about: int, unit: float = 1.0) -> list[float]
     >>> ticks(0, 870, 5)
     [0.0, 200.0, 400.0, 600.0, 800.0, 1000.0]
     """
-    unit = unit if high > unit / 4 else 1.0
+    while unit > 1 and high < unit / 2:
+        unit /= 1024
     span = max((high - low) / unit, 1e-9)
     rough = span / about
     power = 10.0 ** math.floor(math.log10(rough))

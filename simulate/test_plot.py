@@ -92,6 +92,7 @@ def test_axes_have_round_numbers_around_what_they_show() -> None:
     assert ticks(0, 870, 5) == [0, 200, 400, 600, 800, 1000]
     assert ticks(0, 0.9, 5) == [0, 0.2, 0.4, 0.6, 0.8, 1.0]
     assert [BYTES.show(t) for t in ticks(0, 9e6, 5, BYTES.step)] == ["0", "2 MiB", "4 MiB", "6 MiB", "8 MiB", "10 MiB"]
+    assert [BYTES.show(t) for t in ticks(0, 290e3, 5, BYTES.step)][-1] == "300 KiB"
     assert log_ticks(3, 80) == [2, 5, 10, 20, 50, 100]
     assert log_ticks(0.5, 90_000) == [0.1, 1, 10, 100, 1000, 10_000, 100_000]
 
