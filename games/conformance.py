@@ -104,8 +104,9 @@ class RandomPlay:
         game, state = self.game, self.playing.state
         for seat, cards in self.inspector.cards_of(state).items():
             assert sorted(cards) == sorted(self.inspector.deck()), f"seat {seat} has not its own deck"
-        assert not game.follow(state, self.playing.now)
         dumped = game.dump(state)
+        for same in (state, game.load(dumped)):
+            assert not game.follow(same, self.playing.now)
         assert game.dump(game.load(dumped)) == dumped
         for audience, folded in self.playing.views.items():
             view = game.view(state, audience)
@@ -148,6 +149,8 @@ def check_told(play: RandomPlay) -> None:
         for audience in play.playing.views:
             allowed = known[audience] | play.inspector.known_to(state, audience)
             parts = [public] if audience is None else [public, game.redact(event, audience)]
+            told = audience is None or parts[1] is None or audience in game.private_to(event)
+            assert told, f"{audience} would never be told its part of {event}"
             for part in parts:
                 strange = set(codes_in(part)) - allowed
                 assert not strange, f"{audience} is told {strange} by {part}"

@@ -151,6 +151,10 @@ class Game(Protocol[S, M, E, P, V, O]):
         """
         ...
 
+    def private_to(self, event: E) -> Sequence[Seat]:
+        """The seats that `redact` may have something for beyond the public part: nobody else is asked."""
+        ...
+
     def view(self, state: S, seat: Seat | None) -> V:
         """All that this audience may know, from nothing; None is the table and the TV."""
         ...

@@ -159,6 +159,9 @@ class LadderGame:
             return Drew(event.seat, event.mark)
         return Shown(event.card) if seat == event.seat else None
 
+    def private_to(self, event: LadderEvent) -> Sequence[int]:
+        return (event.seat,) if isinstance(event, Drew) else ()
+
     def view(self, state: LadderState, seat: int | None) -> LadderView:
         return LadderView(state.top, state.digest, state.rang, state.hands.get(seat, 0) if seat is not None else None)
 

@@ -35,7 +35,9 @@ def evolve(state: State, event: Event) -> None:
     state.seq += 1
     if isinstance(event, (Turned, TurnedOver)):
         _turned(state.own[event.seat])
-    elif isinstance(event, Placed):
+        return  # What can be reached by turning is the same: nothing follows from it.
+    state.quiet = False
+    if isinstance(event, Placed):
         _placed(state, event)
     elif isinstance(event, Worked):
         _worked(state.own[event.seat], event)

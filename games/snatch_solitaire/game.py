@@ -74,6 +74,10 @@ class SnatchSolitaire:
         """The public part, or what one seat sees beyond it."""
         return redact.redact(event, seat)
 
+    def private_to(self, event: Event) -> Sequence[int]:
+        """Who may see more of it than everyone does."""
+        return redact.private_to(event)
+
     def view(self, state: State, seat: int | None) -> View:
         """All that this audience may know."""
         return view.view(state, seat)

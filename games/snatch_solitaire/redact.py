@@ -5,6 +5,9 @@ Nothing public ever holds a card of a seat outside the middle, not even a snatch
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from games.snatch_solitaire import messages as sent
 from games.snatch_solitaire.events import (
     AllStuck,
@@ -14,6 +17,7 @@ from games.snatch_solitaire.events import (
     HandEnded,
     Placed,
     SnatchTurn,
+    Stuck,
     Turned,
     TurnedOver,
     Undone,
@@ -26,57 +30,90 @@ _TURNED_OVER = sent.TurnedOver()
 
 def redact(event: Event, seat: int | None) -> sent.PublicEvent | None:
     """The public part for None, else what this seat alone sees beyond it; None: nothing."""
-    return _public(event) if seat is None else _own(event, seat)
+    if seat is None:
+        public = _PUBLIC.get(type(event))
+        return None if public is None else public(event)
+    own = _OWN.get(type(event))
+    return None if own is None else own(event, seat)
 
 
-def _public(event: Event) -> sent.PublicEvent | None:
-    if isinstance(event, Placed):
-        return sent.Placed(
-            seat=event.seat,
-            card=event.card,
-            pile=event.pile,
-            src=event.src,
-            left=event.left,
-            done=event.card[0] == "K",
-        )
-    if isinstance(event, Worked):
-        return sent.SnatchCount(event.seat, event.left) if event.src == "snatch" else None
-    if isinstance(event, Undone):
-        return None if event.left is None else sent.SnatchCount(event.seat, event.left)
-    if isinstance(event, AllStuck):
-        return sent.AllStuck(event.stuck)
-    if isinstance(event, SnatchTurn):
-        return sent.SnatchTurn(event.turns)
-    if isinstance(event, EndOffered):
-        return sent.EndOffered(event.offered)
-    if isinstance(event, HandEnded):
-        return sent.HandEnded(event.result)
+def private_to(event: Event) -> Sequence[int]:
+    """The seats that see something beyond the public part."""
     if isinstance(event, Dealt):
-        return sent.Dealt(sorted(deck.seat for deck in event.decks))
-    return None
-
-
-def _own(event: Event, seat: int) -> sent.PublicEvent | None:
-    if isinstance(event, Dealt):
-        for deck in event.decks:
-            if deck.seat == seat:
-                return sent.YourDeal(Own.dealt(deck.cards).mine())
-        return None
+        return [deck.seat for deck in event.decks]
     if isinstance(event, SnatchTurn):
-        for top in event.tops:
-            if top.seat == seat:
-                return sent.YourSnatchTurn(top.card)
+        return [top.seat for top in event.tops]
+    if isinstance(event, AllStuck | EndOffered | HandEnded):
+        return ()
+    return (event.seat,)
+
+
+def _placed(event: Placed) -> sent.Placed:
+    card = event.card
+    return sent.Placed(event.seat, card, event.pile, event.src, event.left, card[0] == "K")
+
+
+def _count(event: Worked | Undone) -> sent.SnatchCount | None:
+    if type(event) is Worked and event.src != "snatch":
         return None
-    if isinstance(event, AllStuck | EndOffered | HandEnded) or event.seat != seat:
+    return None if event.left is None else sent.SnatchCount(event.seat, event.left)
+
+
+_PUBLIC: dict[type, Callable[[Any], sent.PublicEvent | None]] = {
+    Placed: _placed,
+    Worked: _count,
+    Undone: _count,
+    AllStuck: lambda event: sent.AllStuck(event.stuck),
+    SnatchTurn: lambda event: sent.SnatchTurn(event.turns),
+    EndOffered: lambda event: sent.EndOffered(event.offered),
+    HandEnded: lambda event: sent.HandEnded(event.result),
+    Dealt: lambda event: sent.Dealt(sorted(deck.seat for deck in event.decks)),
+}
+
+
+def _own_deal(event: Dealt, seat: int) -> sent.YourDeal | None:
+    deck = next((deck for deck in event.decks if deck.seat == seat), None)
+    return None if deck is None else sent.YourDeal(Own.dealt(deck.cards).mine())
+
+
+def _own_snatch_turn(event: SnatchTurn, seat: int) -> sent.YourSnatchTurn | None:
+    top = next((top for top in event.tops if top.seat == seat), None)
+    return None if top is None else sent.YourSnatchTurn(top.card)
+
+
+def _own_turned(event: Turned, seat: int) -> sent.Turned | None:
+    return sent.Turned(event.card) if event.seat == seat else None
+
+
+def _own_turned_over(event: TurnedOver, seat: int) -> sent.TurnedOver | None:
+    return _TURNED_OVER if event.seat == seat else None
+
+
+def _own_placed(event: Placed, seat: int) -> sent.YourPlaced | None:
+    return sent.YourPlaced(event.card, event.src, event.work, event.snatch) if event.seat == seat else None
+
+
+def _own_worked(event: Worked, seat: int) -> sent.Worked | None:
+    if event.seat != seat:
         return None
-    if isinstance(event, Turned):
-        return sent.Turned(event.card)
-    if isinstance(event, TurnedOver):
-        return _TURNED_OVER
-    if isinstance(event, Placed):
-        return sent.YourPlaced(card=event.card, src=event.src, work=event.work, snatch=event.snatch)
-    if isinstance(event, Worked):
-        return sent.Worked(cards=list(event.cards), src=event.src, to=event.to, work=event.work, snatch=event.snatch)
-    if isinstance(event, Undone):
-        return sent.Undone(event.mine)
-    return sent.Stuck(event.stuck)
+    return sent.Worked(list(event.cards), event.src, event.to, event.work, event.snatch)
+
+
+def _own_undone(event: Undone, seat: int) -> sent.Undone | None:
+    return sent.Undone(event.mine) if event.seat == seat else None
+
+
+def _own_stuck(event: Stuck, seat: int) -> sent.Stuck | None:
+    return sent.Stuck(event.stuck) if event.seat == seat else None
+
+
+_OWN: dict[type, Callable[[Any, int], sent.PublicEvent | None]] = {
+    Dealt: _own_deal,
+    SnatchTurn: _own_snatch_turn,
+    Turned: _own_turned,
+    TurnedOver: _own_turned_over,
+    Placed: _own_placed,
+    Worked: _own_worked,
+    Undone: _own_undone,
+    Stuck: _own_stuck,
+}

@@ -109,7 +109,16 @@ class Own:
         )
 
 
-class State:
+class Noted:
+    """What is noted beside a state, to save work, and is no part of it.
+
+    `quiet`: `follow` found nothing, and nothing that it looks at has changed since.
+    """
+
+    __slots__ = ("quiet",)
+
+
+class State(Noted):
     """A whole game.  `seq` counts the events taken in since `open`."""
 
     __slots__ = (
@@ -149,5 +158,6 @@ class State:
         self.stuck_left = STUCK_MS
         """What it had left then."""
         self.end_offered = False
+        self.quiet = False
         self.result: HandResult | None = None
         """Of the last hand, until the next deal."""

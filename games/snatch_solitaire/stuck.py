@@ -28,7 +28,7 @@ def is_stuck(own: Own, fits: int) -> bool:
 
 def follow(state: State, now: int) -> Sequence[Event]:
     """Who became stuck or unstuck, then whether all present are, then what that does to the offer."""
-    if not state.live:
+    if state.quiet or not state.live:
         return ()
     events: list[Event] = []
     fits = state.middle.fits
@@ -47,6 +47,7 @@ def follow(state: State, now: int) -> Sequence[Event]:
             events.append(AllStuck(False, now))
     elif present and not state.all_stuck:
         events.append(AllStuck(True, now))
+    state.quiet = not events
     return events
 
 
@@ -62,6 +63,7 @@ def attend(state: State, present: frozenset[int], now: int) -> None:
         elif present and state.stuck_at is None:
             state.stuck_at = now
     state.present = present
+    state.quiet = False
 
 
 def wakes_at(state: State) -> int | None:

@@ -170,6 +170,9 @@ class TwinGame:
             return event if event.seat == seat else None
         return event if seat is None else None
 
+    def private_to(self, event: TwinEvent) -> Sequence[int]:
+        return (event.seat,) if isinstance(event, Peeked) else ()
+
     def view(self, state: TwinState, seat: int | None) -> TwinView:
         secret = state.secrets.get(seat) if seat is not None else None
         return TwinView(state.hand, dict(state.left), state.rang, secret)
