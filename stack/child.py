@@ -23,6 +23,9 @@ BACK_OFF = (0.0, 0.5, 1.0, 2.0, 4.0)
 """Seconds before the first, second, … start after a death; the last one from then on."""
 LIVED = 3.0
 """A child that got ready and lived so many seconds is back at the first: killed now and then, it never waits."""
+HEIRS_FIRST = 2.0
+"""Seconds that a dead child rests while others do its work: they take over just then, and a start costs much."""
+HEIRS_LOOK = 0.1
 HOPELESS = 5
 """Deaths in a row, none of them after being ready: it will not come up."""
 HUNG, HUNG_LOOKS = 30.0, 6
@@ -55,9 +58,15 @@ class Part:
 
 
 class Child:
-    """One part, running.  `changed` is called at every change of its state."""
+    """One part, running.  `changed` is called at every change of its state; `has_heirs`: others do its work too."""
 
-    def __init__(self, part: Part, log: LogFile, changed: Callable[[Child], None]) -> None:
+    def __init__(
+        self,
+        part: Part,
+        log: LogFile,
+        changed: Callable[[Child], None],
+        has_heirs: Callable[[Child], bool] = lambda _: False,
+    ) -> None:
         self.part = part
         self.log = log
         self.state: State = "waiting"
@@ -68,7 +77,7 @@ class Child:
         """Ever."""
         self.hopeless = False
         self.killed = False
-        self._changed = changed
+        self._changed, self._has_heirs = changed, has_heirs
         self._process: asyncio.subprocess.Process | None = None
         self._keeper: asyncio.Task[None] | None = None
         self._ending = False
@@ -97,7 +106,14 @@ class Child:
             self.hopeless = not self.was_ready and (quick_deaths >= HOPELESS or code == 2)
             self._is("down", described(code))
             await asyncio.sleep(BACK_OFF[min(quick_deaths, len(BACK_OFF)) - 1])
+            await self._leave_it_to_heirs()
             self.restarts += 1
+
+    async def _leave_it_to_heirs(self) -> None:
+        """For a while, as long as there are any."""
+        until = time.monotonic() + HEIRS_FIRST
+        while self._has_heirs(self) and time.monotonic() < until:  # noqa: ASYNC110 - a bounded wait, of the supervisor
+            await asyncio.sleep(HEIRS_LOOK)
 
     async def _live(self) -> int:
         """From start to death; the exit code, negative for a signal."""

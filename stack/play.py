@@ -106,7 +106,7 @@ class Stack:
 
     def add(self, part: Part) -> Child:
         """Start it, and look after it from now on."""
-        child = Child(part, LogFile(self.data.logs / f"{part.name}.log"), self._changed)
+        child = Child(part, LogFile(self.data.logs / f"{part.name}.log"), self._changed, self._has_heirs)
         self.children.append(child)
         self.children.sort(key=self._place)
         self._lookers[child] = asyncio.create_task(_look_after(child), name=f"look:{part.name}")
@@ -216,6 +216,12 @@ class Stack:
         if now:
             self._write_state()
             self.screen.ready(self)
+
+    def _has_heirs(self, dead: Child) -> bool:
+        """Another of a service's kind is ready.  A server's own (NATS) are no heirs: it has a copy to catch up with."""
+        return dead.part.stage < servers.FIRST_STAGE and any(
+            c.part.kind == dead.part.kind and c.state == "ready" for c in self.children if c is not dead
+        )
 
     def _changed(self, child: Child) -> None:
         self._stale_state = True

@@ -33,12 +33,14 @@ class Scene:
         self.seen: list[tuple[str, str]] = []
         self._changed = asyncio.Condition()
 
-    def child(self, program: str, missing: str | None = None) -> Child:
+    def child(
+        self, program: str, missing: str | None = None, has_heirs: Callable[[Child], bool] = lambda _: False
+    ) -> Child:
         async def probe() -> str | None:
             return missing
 
         part = Part("twin", "twin", (sys.executable, "-c", program), probe, stage=0)
-        child = Child(part, LogFile(self.folder / "twin.log"), self._note)
+        child = Child(part, LogFile(self.folder / "twin.log"), self._note, has_heirs)
         self.children.append(child)
         child.start()
         return child
@@ -73,6 +75,32 @@ async def test_a_killed_child_is_started_again_at_once_with_the_same_command(sce
     await scene.until(lambda: child.restarts == 1 and child.state == "starting")
     assert ("down", "SIGKILL") in scene.seen
     assert child.pid != first
+
+
+async def test_a_dead_child_rests_as_long_as_others_do_its_work(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child_module, "HEIRS_FIRST", 1000.0)  # the test would not live to see it
+    looks = 0
+
+    def has_heirs(_: Child) -> bool:
+        nonlocal looks
+        looks += 1
+        return looks < 3
+
+    child = scene.child(SLEEPER, has_heirs=has_heirs)
+    await scene.until(lambda: child.pid is not None)
+    assert child.pid is not None
+    os.kill(child.pid, signal.SIGKILL)
+    await scene.until(lambda: child.restarts == 1 and child.state == "starting")
+    assert looks == 3
+
+
+async def test_a_child_whose_heirs_stay_comes_back_all_the_same(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child_module, "HEIRS_FIRST", 0.15)
+    child = scene.child(SLEEPER, has_heirs=lambda _: True)
+    await scene.until(lambda: child.pid is not None)
+    assert child.pid is not None
+    os.kill(child.pid, signal.SIGKILL)
+    await scene.until(lambda: child.restarts == 1 and child.state == "starting")
 
 
 async def test_a_child_that_keeps_dying_before_it_was_ready_is_hopeless(scene: Scene) -> None:

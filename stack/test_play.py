@@ -13,6 +13,7 @@ from stack import play
 from stack.child import Child
 from stack.data import DataFolder
 from stack.layout import Wishes, lay_out
+from stack.log_files import LogFile
 from stack.play import Stack
 
 NOBODY = "nats://127.0.0.1:1"
@@ -79,3 +80,31 @@ async def test_a_full_disk_ends_no_stack_it_is_said_once_and_the_state_written_l
     assert said.words.get_nowait().endswith("can be written again")
     assert data.state() is not None
     data.unlock()
+
+
+async def test_a_dead_service_is_stood_in_for_by_a_ready_one_of_its_kind(tmp_path: Path) -> None:
+    data = DataFolder(tmp_path)
+    said = Said()
+    plan = lay_out(Wishes(engines=2, nats_url=NOBODY, redis_url="redis://127.0.0.1:1/0"), data)
+    stack = Stack(plan, data, said)
+    parts = {part.name: Child(part, LogFile(tmp_path / "log"), said.changed) for part in plan.services}
+    stack.children = list(parts.values())
+    dead, other = parts["engine-1"], parts["engine-2"]
+    parts["rooms-1"].state = "ready"
+    assert not stack._has_heirs(dead)
+    other.state = "not ready"
+    assert not stack._has_heirs(dead)
+    other.state = "ready"
+    assert stack._has_heirs(dead)
+    assert not stack._has_heirs(parts["rooms-1"])
+
+
+async def test_a_dead_nats_server_is_started_again_at_once(tmp_path: Path) -> None:
+    data = DataFolder(tmp_path)
+    said = Said()
+    plan = lay_out(Wishes(nats=3), data)
+    stack = Stack(plan, data, said)
+    stack.children = [Child(part, LogFile(tmp_path / "log"), said.changed) for part in plan.servers]
+    for child in stack.children:
+        child.state = "ready"
+    assert not any(stack._has_heirs(child) for child in stack.children)
