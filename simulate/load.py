@@ -9,12 +9,15 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+import msgspec
 import uvloop
 
 from simulate.cli import NoStack, count, target
 from simulate.door import NotLoopback, silence
+from simulate.load_html import html
+from simulate.load_live import a_view
 from simulate.load_processes import Failed
-from simulate.load_record import Asked, Sample, to_json
+from simulate.load_record import Asked, Result, from_json, to_json
 from simulate.load_report import text
 from simulate.load_run import NotRamped, Run, Wish
 from simulate.load_verdict import BadLevel, check_levels
@@ -70,6 +73,8 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of its own stack")
     p.add_argument("--no-log", action="store_true", help="don't read the log at the end")
     p.add_argument("--json", type=Path, metavar="FILE", help="write all that was found there")
+    p.add_argument("--html", type=Path, metavar="FILE", help="and the report with its plots there")
+    p.add_argument("--from", type=Path, metavar="FILE", dest="told", help="run nothing: tell what such a JSON holds")
     return p
 
 
@@ -91,6 +96,8 @@ def _part(text: str) -> float:
 def main(argv: Sequence[str], running: Running = lambda _: None, started: Started | None = None) -> int:
     """0 when nothing was lost, doubled or unlike, the run counts, and all levels were held; 2 when asked wrongly."""
     said = parser().parse_args(argv)
+    if said.told is not None:
+        return _tell_again(said.told, said)
     asked = _asked(said)
     settings = {} if said.url or said.data else _settings(said)
     wish = Wish(asked, said.ramp_within, said.ping, read_log=not said.no_log, settings=settings)
@@ -104,17 +111,34 @@ def main(argv: Sequence[str], running: Running = lambda _: None, started: Starte
                 return 2
             if settings:
                 print("settings " + " ".join(f"{k}={v}" for k, v in settings.items()), flush=True)
-            result = uvloop.run(Run(wish, stack, running, _show).play())
+            with a_view(asked) as view:
+                result = uvloop.run(Run(wish, stack, running, view).play())
     except (NotLoopback, NoStack, BadLevel) as error:
         print(f"✗ {error}", file=sys.stderr)
         return 2
     except (NotRamped, Failed) as error:
         print(f"✗ {error}", file=sys.stderr)
         return 1
+    return _tell(result, said)
+
+
+def _tell(result: Result, said: argparse.Namespace) -> int:
+    """On the terminal, and to the files that were named."""
     print(text(result))
     if said.json:
         said.json.write_bytes(to_json(result))
+    if said.html:
+        said.html.write_text(html(result))
     return 0 if result.ok else 1
+
+
+def _tell_again(path: Path, said: argparse.Namespace) -> int:
+    try:
+        result = from_json(path.read_bytes())
+    except (OSError, msgspec.DecodeError) as error:
+        print(f"✗ {path} can't be read as what a load run found: {error}", file=sys.stderr)
+        return 2
+    return _tell(result, said)
 
 
 def _asked(said: argparse.Namespace) -> Asked:
@@ -155,12 +179,3 @@ def _stack(
     if started is None:
         raise NoStack("no stack: give --url or --data")
     return started(layout, settings)
-
-
-def _show(sample: Sample) -> None:
-    print(
-        f"{sample.at:7.1f} s {sample.phase:<5} {sample.players:>5} players {sample.moves:>6} moves/s"
-        f"  own p50 {sample.own.p50_ms:7.1f} p99 {sample.own.p99_ms:7.1f} ms  late p99 {sample.lag_p99_ms:5.1f} ms"
-        f"  generator {sample.generator_cpu:4.2f}",
-        flush=True,
-    )

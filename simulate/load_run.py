@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from simulate import load_log
 from simulate.load_delays import NOTHING, Buckets, add, glance, merged, told
+from simulate.load_live import View
 from simulate.load_machine import durability, hardware, topology, versions
 from simulate.load_orders import Compare, Drained, Final, Hold, Order, Ready, Second, Stop
 from simulate.load_processes import Process, every, share
@@ -29,7 +30,7 @@ from simulate.load_record import (
     Result,
     Sample,
 )
-from simulate.load_samples import SUPERVISOR, Meter, Use, over, seconds
+from simulate.load_samples import SUPERVISOR, Meter, Use, machine, over, seconds
 from simulate.load_verdict import missed, void_why
 from simulate.vigil import Running, Stack
 
@@ -58,10 +59,10 @@ class NotRamped(Exception):
 
 
 class Run:
-    """`play` it.  `on_sample` is told of every second, for a live view."""
+    """`play` it; `view` is told of every second and event."""
 
-    def __init__(self, wish: Wish, stack: Stack, running: Running, on_sample: Callable[[Sample], None]) -> None:
-        self._wish, self._stack, self._running, self._on_sample = wish, stack, running, on_sample
+    def __init__(self, wish: Wish, stack: Stack, running: Running, view: View) -> None:
+        self._wish, self._stack, self._running, self._view = wish, stack, running, view
         self._meter = Meter(stack, running) if stack.get("parts") else None
         self._processes: list[Process] = []
         self._heard: dict[int, Second] = {}
@@ -141,6 +142,8 @@ class Run:
         start = time.monotonic() + WARM
         end, long = start + asked.duration, asked.duration
         spike_from, spike_to = start + 0.45 * long, start + 0.55 * long
+        for sample in self.samples:  # those of the ramp said how long it ran
+            sample.at = round(sample.at + self._start - start, 1)
         self._start = start
         self._hold = Hold(start, end, asked.spike, spike_from, spike_to)
         self._say(self._hold)
@@ -161,7 +164,9 @@ class Run:
             process.say(message)
 
     def _mark(self, kind: str, words: str) -> None:
-        self._marked.append((time.monotonic(), kind, words))
+        at = time.monotonic()
+        self._marked.append((at, kind, words))
+        self._view.tell(Event(round(at - self._start, 2), kind, words))
 
     # ---- seconds ----
 
@@ -173,19 +178,21 @@ class Run:
 
     async def _sample(self) -> None:
         """Half a second after generators told of theirs, put each second together."""
-        uses, at = await self._look(), time.monotonic()
+        uses, at, busy = await self._look(), time.monotonic(), machine()
         while True:
             await asyncio.sleep(1 - (time.monotonic() - 0.5) % 1)
             now, used = time.monotonic(), await self._look()
             sample = self._together(list(self._heard.values()))
             sample.services = seconds(uses, used, now - at) if used else {}
+            was, busy = busy, machine()
+            sample.machine_cpu = round((busy - was) / (now - at), 3)
             uses, at = used, now
             if self._meter is not None:
                 for change in self._meter.events:
-                    self._mark("stop" if change.what == "ended" else "note", f"{change.part}: {change.what}")
+                    self._mark("part", f"{change.part} {change.what}")
                 self._meter.events.clear()
             self.samples.append(sample)
-            self._on_sample(sample)
+            self._view.show(sample)
             self._heard.clear()
 
     def _together(self, heard: list[Second]) -> Sample:
