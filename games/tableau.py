@@ -186,6 +186,17 @@ class Stock:
         self.shown = 0
         return False
 
+    def turn_to(self, card: int) -> int:
+        """Turn until this card shows: how many turns and turn-overs that took; ValueError: it isn't here.
+
+        >>> stock = Stock([1, 21, 38])
+        >>> stock.turn_to(21), stock.turn_to(21), stock.turn_to(1), stock.shown
+        (2, 0, 3, 1)
+        """
+        shown, there = self.shown, self.cards.index(card) + 1
+        self.shown = there
+        return there - shown if there >= shown else len(self.cards) - shown + 1 + there
+
     def take(self) -> int:
         """Remove and return the top of the turned pile."""
         self.shown -= 1

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from random import Random
+from typing import NamedTuple
 
-from games.cards import BIT, CARD, CODE, IN_DECK, decode, encode
+from games.cards import CARD, CODE, IN_DECK, decode, encode
 from games.contract import Refusal
 from games.snatch_solitaire import rules
 from games.snatch_solitaire.events import Dealt, Deck
@@ -29,19 +30,43 @@ PLAY_OUTS = 6
 """Play-outs of one random deal before it is shuffled again: a second look pays, a tenth hardly."""
 
 
+_SOURCES: dict[str, Source] = {SNATCH: "snatch", TURNED: "turned"}
+
+
 class Unplayable(Exception):
     """A line that does not prove its deal: an illegal move, or cards left in a snatch pile."""
 
 
+class Found(NamedTuple):
+    """Decks by seat index with a line that empties every snatch pile, and what the search took."""
+
+    decks: list[list[int]]
+    line: list[Step]
+    shuffles: int
+    play_outs: int
+
+
 def deal(seats: Sequence[int], dice: Random) -> Dealt:
     """A checked random deal for these seats, or one of the stored pool when luck is out."""
-    for _ in range(SHUFFLES):
-        decks = shuffled(len(seats), dice)
+    return finished(seats, search(len(seats), dice), dice)
+
+
+def finished(seats: Sequence[int], found: Found | None, dice: Random) -> Dealt:
+    """What a search found, checked; one of the stored pool if it found nothing."""
+    return pool_deal(seats, dice) if found is None else checked(seats, found.decks, found.line)
+
+
+def search(count: int, dice: Random) -> Found | None:
+    """The first of some random deals of so many decks that a play-out empties; None: none of them."""
+    play_outs = 0
+    for shuffles in range(1, SHUFFLES + 1):
+        decks = shuffled(count, dice)
         for _ in range(PLAY_OUTS):
             play_out = PlayOut(decks, dice)
+            play_outs += 1
             if play_out.run():
-                return checked(seats, decks, play_out.line)
-    return pool_deal(seats, dice)
+                return Found(decks, play_out.line, shuffles, play_outs)
+    return None
 
 
 def pool_deal(seats: Sequence[int], dice: Random) -> Dealt:
@@ -80,17 +105,25 @@ def checked(seats: Sequence[int], decks: Sequence[Sequence[int]], line: Sequence
     """The Dealt event of these decks, once the rules have confirmed its line."""
     dealt = Dealt(
         decks=tuple(Deck(seat, encode(deck)) for seat, deck in zip(seats, decks, strict=True)),
-        witness=" ".join(f"{seats[step.seat]}{step.src}{CODE[step.card]}{step.to}" for step in line),
+        witness=" ".join([f"{seats[index]}{src}{CODE[card]}{to}" for index, src, card, to in line]),
     )
     check(dealt)
     return dealt
 
 
-def check(dealt: Dealt) -> None:
-    """Replay the witness through `decide` with the hand's end switched off, or raise Unplayable."""
+def check(dealt: Dealt) -> State:
+    """The state that the witness leaves, replayed through `decide` with the hand's end switched off.
+
+    Raises Unplayable for a line that breaks a rule or leaves a card in a snatch pile.
+    Turning a stock is always allowed, so each stock is turned at once to the card that the line
+    wants of it; all else is decided move by move.  `witness_moves` has the turns one by one.
+    """
     state = State([deck.seat for deck in dealt.decks], "one")
     evolve(state, dealt)
-    for seat, move in witness_moves(dealt):
+    for step in dealt.witness.split():
+        seat, card, move = _parsed(step)
+        if move.src == "turned" and seat in state.own:
+            state.seq += _turned_to(state.own[seat].stock, card, step)
         try:
             events = rules.decide(state, seat, move, state.seq, ends=False)
         except Refusal as refusal:
@@ -99,6 +132,7 @@ def check(dealt: Dealt) -> None:
             evolve(state, event)
     if any(own.snatch for own in state.own.values()):
         raise Unplayable("the line ends before every snatch pile is empty")
+    return state
 
 
 def witness_moves(dealt: Dealt) -> Iterator[tuple[int, Move]]:
@@ -109,23 +143,26 @@ def witness_moves(dealt: Dealt) -> Iterator[tuple[int, Move]]:
     """
     stocks = {deck.seat: Stock(decode(deck.cards)[SNATCH_PILE + WORK_PILES :]) for deck in dealt.decks}
     for step in dealt.witness.split():
-        seat, src, code, to = int(step[:-4]), step[-4], step[-3:-1], step[-1]
-        work = None
-        source: Source = "work"
-        if src == SNATCH:
-            source = "snatch"
-        elif src == TURNED:
-            source = "turned"
-            stock = stocks[seat]
-            if not stock.mask & BIT[CARD[code]]:
-                raise Unplayable(f"step {step}: no such card in stock and turned pile")
-            while stock.top != CARD[code]:
-                stock.turn()
+        seat, card, move = _parsed(step)
+        if move.src == "turned":
+            for _ in range(_turned_to(stocks[seat], card, step)):
                 yield seat, Turn()
-            stock.take()
-        else:
-            work = int(src)
-        if to == MIDDLE:
-            yield seat, ToMiddle(card=code, src=source, work=work)
-        else:
-            yield seat, ToWork(card=code, src=source, to=int(to), work=work)
+            stocks[seat].take()
+        yield seat, move
+
+
+def _parsed(step: str) -> tuple[int, int, ToMiddle | ToWork]:
+    """The seat, the card, and the move that puts it there."""
+    seat, src, code, to = int(step[:-4]), step[-4], step[-3:-1], step[-1]
+    source = _SOURCES.get(src, "work")
+    work = int(src) if source == "work" else None
+    if to == MIDDLE:
+        return seat, CARD[code], ToMiddle(card=code, src=source, work=work)
+    return seat, CARD[code], ToWork(card=code, src=source, to=int(to), work=work)
+
+
+def _turned_to(stock: Stock, card: int, step: str) -> int:
+    try:
+        return stock.turn_to(card)
+    except ValueError:
+        raise Unplayable(f"step {step}: no such card in stock and turned pile") from None

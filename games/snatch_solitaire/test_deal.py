@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter
+from collections.abc import Callable
 from random import Random
 
 import msgspec
@@ -15,7 +16,7 @@ from games.snatch_solitaire import deal
 from games.snatch_solitaire.events import Dealt, Deck, SnatchTurn
 from games.snatch_solitaire.game import GAME, SnatchSolitaire
 from games.snatch_solitaire.messages import Options, Turn
-from games.snatch_solitaire.playout import Step
+from games.snatch_solitaire.playout import PlayOut, Step
 from games.snatch_solitaire.pool import PAIRS
 from games.snatch_solitaire.state import State
 
@@ -78,8 +79,108 @@ def test_everyone_is_dealt_an_own_whole_deck_as_the_rules_lay_it(count: int) -> 
     assert len({deck.cards for deck in dealt.decks}) == count
 
 
-def test_decks_are_shuffled_fairly_enough() -> None:
-    """Over 200 deals every card is the snatch top now and then: checking favours no card by much."""
+@every_count
+def test_the_check_leaves_the_very_state_that_the_line_leaves_turn_by_turn(count: int) -> None:
+    """It turns stocks at once: all else of it is `decide`, so that neither passes what the other wouldn't."""
+    for seed in range(4):
+        dealt = deal.deal(SEATS[count], Random(seed))
+        slow = replay(SnatchSolitaire(ends=False), dealt, to_the_end=True)
+        assert GAME.dump(deal.check(dealt)) == GAME.dump(slow)
+
+
+def test_the_check_catches_every_wrong_line_that_a_replay_turn_by_turn_catches() -> None:
+    dice, endless, wrong = Random(6), SnatchSolitaire(ends=False), 0
+    for seed in range(150):
+        good = deal.deal([0, 5], Random(seed))
+        steps = good.witness.split()
+        at, to = dice.randrange(len(steps)), dice.randrange(len(steps))
+        steps[at], steps[to] = steps[to], steps[at]
+        told = Dealt(decks=good.decks, witness=" ".join(steps))
+        try:
+            passes = not any(own.snatch for own in replay(endless, told, to_the_end=True).own.values())
+        except (Refusal, deal.Unplayable):
+            passes = False
+        if passes:
+            deal.check(told)
+        else:
+            wrong += 1
+            with pytest.raises(deal.Unplayable):
+                deal.check(told)
+    assert 20 < wrong < 150
+
+
+@every_count
+def test_a_play_out_that_ends_well_always_has_a_line_that_the_rules_accept(count: int) -> None:
+    dice, ended = Random(count), 0
+    for seed in range(40):
+        decks = deal.shuffled(count, Random(seed))
+        play_out = PlayOut(decks, dice)
+        if play_out.run():
+            ended += 1
+            deal.checked(SEATS[count], decks, play_out.line)
+    assert ended >= 5
+
+
+def test_a_shuffle_without_a_way_out_is_never_dealt() -> None:
+    """Kings, queens and jacks lie on a snatch pile whose work piles and stock can't move one of them."""
+    decks = hopeless()
+    assert not any(PlayOut([decks], Random(seed)).run() for seed in range(50))
+
+
+def hopeless() -> list[int]:
+    """The aces lie at the bottom of the snatch pile, under nothing that can leave it."""
+    snatch = cards("Ks Kh Kd Kc Qs Qh Qd Qc Js As Ah Ad Ac")
+    work = cards("2s 2h 2d 2c")
+    return [*snatch, *work, *(card for card in range(52) if card not in {*snatch, *work})]
+
+
+def cards(codes: str) -> list[int]:
+    return decode(codes.replace(" ", ""))
+
+
+@every_count
+def test_what_is_dealt_can_hardly_be_told_from_any_shuffle(count: int) -> None:
+    """Where aces and low cards lie, in checked deals and in plain ones, over as many decks.
+
+    Whoever knew more than that would play a deal better for knowing that it was checked.  The
+    bounds are four standard errors of plain shuffles, widened by a tenth of a card for aces.
+    """
+    decks = 400
+    found = dealt_decks(count, decks)
+    plain = deal.shuffled(decks, Random(1))
+    for cut in (slice(0, 13), slice(0, 1), slice(13, 17), slice(17, 52)):
+        for kind, slack in ((is_ace, 0.1), (is_low, 0.25)):
+            checked, shuffled = (mean_count(some, cut, kind) for some in (found, plain))
+            spread = 4 * (2 * variance(plain, cut, kind) / decks) ** 0.5
+            assert abs(checked - shuffled) < spread + slack
+
+
+def dealt_decks(count: int, decks: int) -> list[list[int]]:
+    dice, found = Random(count), list[list[int]]()
+    while len(found) < decks:
+        found += [decode(deck.cards) for deck in deal.deal(SEATS[count], dice).decks]
+    return found[:decks]
+
+
+def is_ace(card: int) -> bool:
+    return card % 13 == 0
+
+
+def is_low(card: int) -> bool:
+    return card % 13 < 6
+
+
+def mean_count(decks: list[list[int]], cut: slice, kind: Callable[[int], bool]) -> float:
+    """How many cards of a kind lie in this part of a deck, in the mean."""
+    return sum(sum(map(kind, deck[cut])) for deck in decks) / len(decks)
+
+
+def variance(decks: list[list[int]], cut: slice, kind: Callable[[int], bool]) -> float:
+    mean = mean_count(decks, cut, kind)
+    return sum((sum(map(kind, deck[cut])) - mean) ** 2 for deck in decks) / len(decks)
+
+
+def test_every_card_is_a_snatch_top_now_and_then() -> None:
     dice = Random(1)
     tops = Counter(deck.cards[:2] for _ in range(200) for deck in deal.deal([0, 1, 2], dice).decks)
     assert set(tops) == set(CODE)
@@ -142,7 +243,8 @@ def test_a_deal_with_a_wrong_proof_is_caught() -> None:
 
 def test_no_line_becomes_a_deal_unchecked() -> None:
     decks = deal.shuffled(1, Random(3))
-    for line in ([], [Step(0, "s", decks[0][1], "m")]):
+    lines: list[list[Step]] = [[], [(0, "s", decks[0][1], "m")]]
+    for line in lines:
         with pytest.raises(deal.Unplayable):
             deal.checked([0], decks, line)
 
