@@ -45,6 +45,11 @@ TICK = 0.001
 """Seconds: no timer of the loop is finer."""
 PING_SLOTS = 50
 """Of a ping's period; each seat has one of them."""
+DEALS_ABREAST = 8
+OPEN_WITHIN = 120.0
+"""Seconds for each step of a room's opening."""
+RAMP_RATE = 0.25
+"""Of the rate, while rooms still come in: those that are there play slowly, so that all are at different points."""
 ABREAST_AT_END = 8
 """Rooms compared at once."""
 
@@ -58,7 +63,7 @@ class Generator:
         self._door = door
         self._dice = Random(f"{order.seed}:{order.index}")
         self._flat_out = order.rate == 0
-        self._schedule: Schedule[Seat] | None = None if self._flat_out else Schedule(order.rate, self._dice)
+        self._schedule: Schedule[Seat] | None = None if self._flat_out else Schedule(order.rate * RAMP_RATE, self._dice)
         self.rooms: list[Room] = []
         self._spectators: list[Spectator] = []
         self._scheduled: set[int] = set()
@@ -80,24 +85,27 @@ class Generator:
         self._tasks += [loop.create_task(self._seconds()), loop.create_task(self._pings())]
         if self._schedule is not None:
             loop.call_soon(self._tick)
-        doors = asyncio.Semaphore(order.abreast)
+        doors, deals = asyncio.Semaphore(order.abreast), asyncio.Semaphore(DEALS_ABREAST)
         began = loop.time()
         failed: list[str] = []
 
         async def one(number: int) -> None:
             await asyncio.sleep(max(0.0, began + order.ramp * number / order.rooms - loop.time()))
-            async with doors:
-                room = Room(order.first_room + number, order.seats, self._door, self._dice, self.tally, self._flat_out)
-                room.started = lambda: self._started(room)
-                try:
-                    async with asyncio.timeout(300):
-                        await room.open()
-                except (OSError, TimeoutError, Closed) as error:
-                    failed.append(repr(error))
-                    room.stop()
-                    return
-                self.rooms.append(room)
-                self._watch(number, room)
+            room = Room(order.first_room + number, order.seats, self._door, self._dice, self.tally, self._flat_out)
+            room.started = lambda: self._started(room)
+            try:
+                async with doors, asyncio.timeout(OPEN_WITHIN):
+                    await room.open()
+                async with deals, asyncio.timeout(OPEN_WITHIN):
+                    await room.deal()
+                async with asyncio.timeout(OPEN_WITHIN):
+                    await room.until(lambda: room.playing)
+            except (OSError, TimeoutError, Closed) as error:
+                failed.append(repr(error))
+                room.stop()
+                return
+            self.rooms.append(room)
+            self._watch(number, room)
 
         await asyncio.gather(*(one(number) for number in range(order.rooms)))
         gc.collect()
@@ -165,14 +173,16 @@ class Generator:
         gc.collect()
         gc.freeze()
         gc.disable()
+        if self._schedule is not None:
+            self._schedule.faster(self.order.rate, time.monotonic())
         loop = asyncio.get_running_loop()
         late = loop.time() - time.monotonic()
         loop.call_at(hold.start + late, self._hold_begins)
         loop.call_at(hold.end + late, self._hold_ends)
         if hold.spike != 1 and self._schedule is not None:
             rate = self.order.rate
-            loop.call_at(hold.spike_from + late, self._schedule.faster, rate * hold.spike)
-            loop.call_at(hold.spike_to + late, self._schedule.faster, rate)
+            loop.call_at(hold.spike_from + late, self._schedule.faster, rate * hold.spike, hold.spike_from)
+            loop.call_at(hold.spike_to + late, self._schedule.faster, rate, hold.spike_to)
         self._troubles(hold, late)
 
     def _hold_begins(self) -> None:
@@ -229,7 +239,7 @@ class Generator:
         before = self._counts()
         received, cpu, at = 0, time.process_time(), time.monotonic()
         while True:
-            await asyncio.sleep(1 - time.monotonic() % 1)
+            await asyncio.sleep(round(at) + 1 - time.monotonic())  # a timer may fire a little too soon
             now, used = time.monotonic(), time.process_time()
             counts = self._counts()
             got = self._bytes()[0]

@@ -27,7 +27,10 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Room:
-    """`open` brings it to its first live hand; then its host deals by itself, until `stopping`."""
+    """`open` brings it to the game screen, `deal` to its first hand; from there its host deals by itself.
+
+    Until `stopping`.
+    """
 
     def __init__(self, number: int, seats: int, door: Door, dice: Random, tally: Tally, flat_out: bool) -> None:
         self.number = number
@@ -67,8 +70,11 @@ class Room:
         await self.until(lambda: host.lobby is not None and sum(p.present for p in host.lobby.players) == self._size)
         await host.act(client_in.StartTable())
         await self.until(lambda: all(seat.live for seat in self.seats) and self._present() == self._size)
+
+    async def deal(self) -> None:
+        """Up to the countdown of the first hand."""
         self.press(client_in.SetOptions({"length": LONGEST_GAME}))
-        await self.until(lambda: self.playing)
+        await self.until(lambda: self.picture.screen.phase() in ("countdown", "live"))
 
     def _present(self) -> int:
         table = self.picture.screen.table

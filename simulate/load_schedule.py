@@ -45,9 +45,13 @@ class Schedule(Generic[T]):
         self._order += 1
         heapq.heappush(self._heap, (now + share * self._every, self._order, player))
 
-    def faster(self, rate: float) -> None:
-        """From each player's next move on, at this rate."""
-        self._every = 1 / rate
+    def faster(self, rate: float, now: float) -> None:
+        """At this rate from now on: what is left of each player's pause shrinks or grows with it."""
+        every = 1 / rate
+        factor = every / self._every
+        self._heap = [(now + (at - now) * factor if at > now else at, n, player) for at, n, player in self._heap]
+        heapq.heapify(self._heap)
+        self._every = every
 
     def due(self, now: float) -> Iterator[tuple[float, T]]:
         """Every move that was due until now and was not given yet, with its own time."""
