@@ -141,7 +141,11 @@ def charts(result: Result) -> list[Chart]:
         chart("Players and TVs", NUMBER, over(players=lambda s: s.players, TVs=lambda s: s.spectators)),
         chart("CPU of each part", CORES, parts(lambda s, name: s.services[name].cpu)),
         chart("Memory of each part", MB, parts(lambda s, name: s.services[name].memory_mb)),
-        chart("CPU per move, all servers", Unit("µs", NUMBER.show), [Line("µs a move", _per_move(samples, serving))]),
+        chart(
+            "CPU per move, all servers, in the hold",
+            Unit("µs", NUMBER.show),
+            [Line("µs a move", _per_move(samples, serving))],
+        ),
         chart(
             "CPU of the machine",
             CORES,
@@ -162,11 +166,11 @@ def charts(result: Result) -> list[Chart]:
 
 
 def _per_move(samples: list[Sample], serving: list[str]) -> list[float | None]:
-    """None where so little moves that idling would be counted as the moves' cost."""
+    """Of the hold; none where so little moves that idling would be counted as the moves' cost."""
     most = max((sample.answered for sample in samples), default=0)
     return [
         sum(s.services[n].cpu for n in serving if n in s.services) * 1e6 / s.answered
-        if s.services and s.answered > most / 20
+        if s.services and s.phase == "hold" and s.answered > most / 20
         else None
         for s in samples
     ]

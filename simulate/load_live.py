@@ -16,6 +16,7 @@ from rich.text import Text
 
 from simulate.load_record import Asked, Delay, Event, Sample
 from simulate.load_report import ms
+from simulate.load_verdict import GENERATOR_CPU, LAG_P99_MS
 
 LINE_EVERY = 5.0
 """Seconds between two lines where there is no terminal."""
@@ -24,12 +25,13 @@ KEPT = 40
 TOLD = 6
 """Events that stay in sight."""
 BLOCKS = "▁▂▃▄▅▆▇█"
-LATE, BUSY = 20.0, 0.85
-"""Milliseconds of lag, and a share of a core, past which a generator is shown in red: its delays become its own."""
 
 
 class View(Protocol):
-    """`with a_view(asked) as view`: what a run tells while it runs."""
+    """`with a_view(asked) as view`: what a run tells while it runs.
+
+    `at` of what it is told counts from the hold, before it from the ramp.
+    """
 
     def __enter__(self) -> View: ...
 
@@ -82,7 +84,7 @@ def line(sample: Sample) -> str:
     """One second in a line."""
     cpu = sum(service.cpu for service in sample.services.values())
     parts = [
-        f"{sample.at:6.0f} s  {sample.phase:<5} {sample.players:,} players",
+        f"{round(sample.at):6} s  {sample.phase:<5} {sample.players:,} players",
         f"{sample.answered:,} of {sample.due:,} moves/s",
         f"own p50 {ms(sample.own.p50_ms)} p99 {ms(sample.own.p99_ms)}",
         f"{sample.refused:,} refused, {sample.errors:,} errors",
@@ -139,13 +141,17 @@ class LiveView:
         )
 
     def _progress(self, now: Sample) -> RenderableType:
+        """Of the ramp by the players who are in, of the hold by its time."""
         asked = self._asked
-        whole = asked.ramp + asked.duration
+        if now.phase == "ramp":
+            done, words = now.players / max(1, asked.players), f"{now.players:,} of {asked.players:,} players are in"
+        else:
+            done = now.at / max(1.0, asked.duration)
+            words = f"{now.at:.0f} of {asked.duration:.0f} s" if now.phase == "hold" else "the hold is over"
         row = Table.grid(padding=(0, 2))
-        left = f"{now.at:.0f} of {asked.duration:.0f} s" if now.phase == "hold" else f"{now.at:.0f} s"
-        bar = ProgressBar(total=whole, completed=max(0.0, min(whole, now.at + asked.ramp)), width=30)
+        bar = ProgressBar(total=1.0, completed=max(0.0, min(1.0, done)), width=30)
         rate = f"{asked.rate:g} moves/s each" if asked.rate else "flat out"
-        row.add_row(Text(now.phase, "bold"), bar, left, Text(f"{asked.players:,} players, {rate}", "dim"))
+        row.add_row(Text(now.phase, "bold"), bar, words, Text(f"{asked.players:,} players, {rate}", "dim"))
         return row
 
     def _rates(self, now: Sample) -> RenderableType:
@@ -189,7 +195,7 @@ class LiveView:
             alive = Text(str(service.processes)) if service.processes else Text("down", "red")
             cores, recent = Text(f"{service.cpu:.2f}", busy), Text(bars(before, most), "cyan")
             table.add_row(name, cores, f"{service.memory_mb:,.0f} MB", alive, recent)
-        saturated = "red" if now.generator_cpu > BUSY or now.lag_p99_ms > LATE else ""
+        saturated = "red" if now.generator_cpu > GENERATOR_CPU or now.lag_p99_ms > LAG_P99_MS else ""
         table.add_row(
             "busiest generator",
             Text(f"{now.generator_cpu:.2f}", saturated),

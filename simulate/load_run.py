@@ -65,7 +65,9 @@ class Run:
         self._wish, self._stack, self._running, self._view = wish, stack, running, view
         self._meter = Meter(stack, running) if stack.get("parts") else None
         self._processes: list[Process] = []
-        self._heard: dict[int, Second] = {}
+        self._heard: list[Second] = []
+        """Since the last sample: none of a generator that is late, then two."""
+        self._newest: dict[int, Second] = {}
         self._phase: Phase = "ramp"
         self._hold = Hold(0.0, 0.0, 1.0, 0.0, 0.0)
         self._start = 0.0
@@ -171,7 +173,8 @@ class Run:
     # ---- seconds ----
 
     def _hear(self, index: int, second: Second) -> None:
-        self._heard[index] = second
+        self._heard.append(second)
+        self._newest[index] = second
 
     async def _look(self) -> dict[str, Use]:
         return {} if self._meter is None else await asyncio.to_thread(self._meter.look)
@@ -180,22 +183,23 @@ class Run:
         """Half a second after generators told of theirs, put each second together."""
         uses, at, busy = await self._look(), time.monotonic(), machine()
         while True:
-            await asyncio.sleep(1 - (time.monotonic() - 0.5) % 1)
-            now, used = time.monotonic(), await self._look()
-            sample = self._together(list(self._heard.values()))
-            sample.services = seconds(uses, used, now - at) if used else {}
-            was, busy = busy, machine()
-            sample.machine_cpu = round((busy - was) / (now - at), 3)
-            uses, at = used, now
+            # A timer may fire a little too soon.
+            await asyncio.sleep(round(at - 0.5) + 1.5 - time.monotonic())
+            was, at, before, busy = at, time.monotonic(), busy, machine()
+            used = await self._look()
+            sample = self._together()
+            sample.services = seconds(uses, used, at - was) if used else {}
+            sample.machine_cpu = round((busy - before) / (at - was), 3)
+            uses = used
             if self._meter is not None:
                 for change in self._meter.events:
                     self._mark("part", f"{change.part} {change.what}")
                 self._meter.events.clear()
             self.samples.append(sample)
             self._view.show(sample)
-            self._heard.clear()
 
-    def _together(self, heard: list[Second]) -> Sample:
+    def _together(self) -> Sample:
+        heard, self._heard = self._heard, []
         delays: dict[str, Buckets] = {"own": {}, "rival": {}, "tv": {}}
         for second in heard:
             for name, buckets in delays.items():
@@ -207,8 +211,8 @@ class Run:
         return Sample(
             at=round(time.monotonic() - 0.5 - self._start, 1),
             phase=self._phase,
-            players=total("players"),
-            spectators=total("spectators"),
+            players=sum(second.players for second in self._newest.values()),
+            spectators=sum(second.spectators for second in self._newest.values()),
             due=total("due"),
             moves=total("moves"),
             answered=total("answered"),

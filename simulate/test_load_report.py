@@ -199,7 +199,7 @@ def test_plots_cover_what_a_run_is_judged_by_over_the_same_seconds_without_the_c
         "Moves",
         "CPU of each part",
         "Memory of each part",
-        "CPU per move, all servers",
+        "CPU per move, all servers, in the hold",
         "Generators' own lag, p99",
         "CPU of the machine",
     } <= set(drawn)
