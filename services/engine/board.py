@@ -43,6 +43,7 @@ class Lease(msgspec.Struct, frozen=True):
     """An engine's heartbeat.  `boot` tells a process from another of the same name; `gone`: it ends.
 
     `reads`: the highest record version that it reads; releases that didn't say so read 1.
+    `leaving`: it serves what it has, gives that away, and takes nothing any more.
     """
 
     n: int
@@ -51,6 +52,7 @@ class Lease(msgspec.Struct, frozen=True):
     boot: str = ""
     gone: bool = False
     reads: int = 1
+    leaving: bool = False
 
 
 class Board:

@@ -7,7 +7,7 @@ should hold it.  An engine that comes or goes moves only its own share.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from services.engine.records import VERSION
@@ -43,15 +43,26 @@ class Claims:
         self._orphan_since: dict[int, float] = {}
         self._offer_since: dict[int, tuple[int, float]] = {}
 
-    def due(self, placed: Mapping[int, Placed], peers: set[str], held: set[int], now: float) -> list[int]:
-        """Partitions without a living owner whose turn it is for this engine.  `held`: has, claims, or can't have."""
+    def due(
+        self,
+        placed: Mapping[int, Placed],
+        peers: set[str],
+        held: set[int],
+        now: float,
+        leaving: Collection[str] = (),
+    ) -> list[int]:
+        """Partitions without a living owner whose turn it is for this engine.
+
+        `held`: has, claims, or can't have.  `leaving`: peers that own, and claim nothing.
+        """
         live = peers | {self._me}
+        rivals = (peers - set(leaving)) | {self._me}
         found = []
         for partition in self._partitions:
             if partition in held:
                 self._orphan_since.pop(partition, None)
                 continue
-            wait = self._wait(partition, placed.get(partition), live, now)
+            wait = self._wait(partition, placed.get(partition), live, rivals, now)
             if wait is None:
                 self._orphan_since.pop(partition, None)
                 continue
@@ -60,7 +71,7 @@ class Claims:
                 found.append(partition)
         return found
 
-    def _wait(self, partition: int, at: Placed | None, live: set[str], now: float) -> float | None:
+    def _wait(self, partition: int, at: Placed | None, live: set[str], rivals: set[str], now: float) -> float | None:
         """Seconds to wait before claiming; None: it has an owner."""
         if at is not None and at.entry.reads > VERSION:
             return None  # For an engine of a later release.
@@ -75,7 +86,7 @@ class Claims:
             orphan = now - since >= OFFER_STALE
         if not orphan:
             return None
-        return PER_RANK * ranking(partition, live).index(self._me)
+        return PER_RANK * ranking(partition, rivals).index(self._me)
 
 
 def to_hand_over(held: Iterable[int], me: str, live: set[str]) -> list[tuple[int, str]]:

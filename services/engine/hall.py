@@ -31,7 +31,7 @@ from services.engine.versions import Versions
 from wire import subjects
 from wire.places import PARTITIONS, partition_of
 
-CLAIMS_AT_ONCE = 16
+CLAIMS_AT_ONCE = 64
 HAND_OVERS_AT_ONCE = 2
 """Partitions on their way to another engine: each stands still until it is open there, so few share its time."""
 LANDS_WITHIN = 0.5
@@ -154,6 +154,7 @@ class Hall:
     async def stop(self) -> None:
         """Hand everything over, then say that this engine ends."""
         self._draining = True
+        self.keeper.leave()
         await in_order(
             ("partitions", self._drain),
             ("partitions' ends", self._end_owners),
@@ -207,9 +208,14 @@ class Hall:
         return engine, self.board.leases[engine][0].addr if engine else ""
 
     def _readers(self, version: int) -> set[str]:
-        """Living peers that read so much."""
+        """Living peers that read so much, and take anything at all."""
         leases = self.board.leases
-        return {e for e in self.keeper.alive() if e in leases and leases[e][0].reads >= version}
+        alive = self.keeper.alive() - self._leavers()
+        return {e for e in alive if e in leases and leases[e][0].reads >= version}
+
+    def _leavers(self) -> set[str]:
+        """Peers that give all away: what is given to them comes back, or to nobody when all end at once."""
+        return {engine for engine, (lease, _) in self.board.leases.items() if lease.leaving}
 
     def lease_proof(self, since: float) -> float:
         return self.keeper.proved_at if since > self.keeper.lapsed_at else 0.0
@@ -262,7 +268,7 @@ class Hall:
         claiming = sum(o.partition.phase not in (Phase.OPEN, Phase.HALTED) for o in self._owners.values())
         self._missing = {p: at for p, at in self._missing.items() if now - at < MISSING_LEFT}
         held = {*self._owners, *self._missing}
-        for partition in self._claims.due(self.board.placed, self.keeper.alive(), held, now):
+        for partition in self._claims.due(self.board.placed, self.keeper.alive(), held, now, self._leavers()):
             if claiming >= CLAIMS_AT_ONCE:
                 break
             claiming += 1

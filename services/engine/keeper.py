@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 
 import msgspec
@@ -58,6 +59,8 @@ class Keeper:
         self._revision = 0
         self._reread_at = 0.0
         self._over = False
+        self._leaving = False
+        self._soon = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._alive_sub: Subscription | None = None
         self._suspicions: Subscription | None = None
@@ -85,6 +88,11 @@ class Keeper:
         """Living peers, this engine not among them."""
         return self._alive
 
+    def leave(self) -> None:
+        """Tell the others at once that this engine takes nothing any more."""
+        self._leaving = True
+        self._soon.set()
+
     async def start(self) -> None:
         """Take the name and begin.  Raises StreamAway."""
         if self._alive_sub is None:
@@ -105,18 +113,30 @@ class Keeper:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
         if self._revision and self._bus.is_connected and not self._over:
-            gone = msgspec.structs.replace(self._lease, n=self._lease.n + 1, gone=True)
-            await self._board.renew(self._name, gone, self._revision)
+            await self._say_gone()
         for subscription in (self._alive_sub, self._suspicions):
             if subscription is not None and not self._bus.is_closed:
                 await subscription.unsubscribe()
+
+    async def _say_gone(self) -> None:
+        """Once more when a renewal was under way: its revision is not known here."""
+        gone = msgspec.structs.replace(self._lease, n=self._lease.n + 2, gone=True)
+        if await self._board.renew(self._name, gone, self._revision) is not None:
+            return
+        with contextlib.suppress(StreamAway):
+            found, self._revision = await self._board.lease(self._name)
+            if found is None or found.boot == self._lease.boot:
+                await self._board.renew(self._name, gone, self._revision)
 
     async def _run(self) -> None:
         loop = asyncio.get_running_loop()
         next_at = loop.time() + RENEW
         self._reread_at = loop.time() + REREAD
         while not self._over:
-            await asyncio.sleep(max(0.0, next_at - loop.time()))
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout_at(next_at):
+                    await self._soon.wait()
+            self._soon.clear()
             next_at = max(next_at + RENEW, loop.time())
             try:
                 await self._renew()
@@ -139,7 +159,7 @@ class Keeper:
             return
         loop = asyncio.get_running_loop()
         began = loop.time()
-        lease = msgspec.structs.replace(self._lease, n=self._lease.n + 1)
+        lease = msgspec.structs.replace(self._lease, n=self._lease.n + 1, leaving=self._leaving)
         revision = await self._board.renew(self._name, lease, self._revision)
         self._metrics.lease_renewed(revision is not None)
         if revision is not None:

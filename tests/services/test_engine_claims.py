@@ -104,6 +104,12 @@ def test_a_dead_engine_s_partitions_go_to_the_highest_rank_and_others_wait_200_m
     assert len(claims.due(entries, {"b"}, set(first), 0.21)) == PARTITIONS - len(first)
 
 
+def test_nobody_waits_for_a_peer_that_is_leaving_and_what_it_still_has_is_left_alone() -> None:
+    entries = placed("dead")
+    assert Claims("a").due(entries, {"b"}, set(), 0.0, {"b"}) == list(range(PARTITIONS))
+    assert Claims("a").due(placed("b"), {"b"}, set(), 100.0, {"b"}) == []
+
+
 def test_an_offer_is_for_its_engine_and_after_half_a_second_of_silence_for_anybody() -> None:
     entries = placed("b", "offer")
     assert Claims("b").due(entries, {"a"}, set(), 0.0) == list(range(PARTITIONS))

@@ -10,7 +10,7 @@ import pytest
 from generated.snatch.engine.v1 import engine_pb2 as pb
 from services.engine import hall, keeper, lease
 from services.engine.app import Engine
-from services.engine.board import KV, KV_STREAM, Board
+from services.engine.board import KV, KV_STREAM, Board, Lease
 from services.engine.hall import Hall
 from services.engine.lease import Silence
 from tests.services.engine_stack import Driver, EngineStack, bots_table
@@ -111,6 +111,23 @@ async def test_an_engine_that_ended_and_comes_back_takes_nothing_from_a_living_o
     await reach(lambda: two.keeper._lease.n >= 3, "it has looked at everything")
     assert {p: at.entry.epoch for p, at in two.board.placed.items()} == epochs
     assert (len(one.owners()), two.owners()) == (PARTITIONS, [])
+
+
+async def test_an_engine_that_ends_gives_nothing_to_one_that_is_ending_too(stack: EngineStack) -> None:
+    one, two = hall_of(await stack.start("one")), hall_of(await stack.start("two"))
+    await reach(lambda: one.keeper.alive() == {"two"} and two.keeper.alive() == {"one"}, "they know each other")
+    await reach(lambda: len(one.owners()) + len(two.owners()) == PARTITIONS, "all are open")
+    mine = [owner.number for owner in one.owners()]
+    two._draining = True  # as its `stop` begins
+    two.keeper.leave()
+    await reach(lambda: one.board.leases["two"][0].leaving, "it is heard that it leaves")
+    await stack.stop("one")
+    await reach(lambda: all(two.board.placed[p].entry.state == "offer" for p in mine), "all is given away")
+    assert {two.board.placed[p].entry.owner for p in mine} == {""}
+
+
+async def test_a_lease_of_an_older_release_is_of_one_that_stays() -> None:
+    assert not msgspec.json.decode(b'{"n":1,"addr":"x:1"}', type=Lease).leaving
 
 
 async def test_what_another_engine_has_forgotten_is_forgotten_here_too(
