@@ -16,6 +16,7 @@ import nats.js.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
+from nats.js.api import RawStreamMsg
 
 from servicekit import logs
 from servicekit.bus import Bus
@@ -24,6 +25,12 @@ from wire.news import Entry
 from wire.places import PARTITIONS
 
 READ_TIMEOUT = 1.0
+READ_AGAIN, READ_AGAIN_MOST = 0.05, 1.0
+"""Seconds after a reading until the leader is asked for the same partition again, doubled while that finds the same.
+
+News of it ends the wait: this is for news that was lost.  Hundreds who wait for an owner, in every process,
+would else keep its heir from claiming by their questions.
+"""
 
 
 class Owner(msgspec.Struct, frozen=True):
@@ -36,6 +43,15 @@ class Owner(msgspec.Struct, frozen=True):
     revision: int
 
 
+class _Reading(msgspec.Struct):
+    """The last time that the leader was asked for a partition, and what it said."""
+
+    at: float
+    pause: float
+    said: tuple[int, int]
+    """Epoch and revision."""
+
+
 class Placement:
     """`changed` is called with a partition whenever another owner, address, epoch or state is seen."""
 
@@ -44,6 +60,9 @@ class Placement:
         self._js = nc.jetstream(timeout=READ_TIMEOUT)
         self._changed = changed
         self._owners: dict[int, Owner] = {}
+        self._doubted: set[int] = set()
+        """Whose owner doesn't serve it any more, as far as was seen."""
+        self._readings: dict[int, _Reading] = {}
         self._reading: dict[int, asyncio.Task[Owner | None]] = {}
         self._sub: Subscription | None = None
         self._log = logs.logger(__name__)
@@ -65,25 +84,29 @@ class Placement:
     def known(self, partition: int) -> Owner | None:
         """The open owner as last heard, without asking."""
         owner = self._owners.get(partition)
-        return owner if owner is not None and owner.open else None
-
-    def forget(self, partition: int) -> None:
-        """In doubt: the next `read` asks the leader."""
-        self._owners.pop(partition, None)
+        return owner if owner is not None and owner.open and partition not in self._doubted else None
 
     def doubt(self, partition: int, address: str) -> None:
-        """That address doesn't serve it any more: forget it, unless another is known already."""
+        """That address doesn't serve it any more: the leader is asked, unless another is known already."""
         owner = self._owners.get(partition)
         if owner is not None and owner.addr == address:
-            self.forget(partition)
+            self._doubted.add(partition)
 
     def forget_all(self) -> None:
         """News may have been missed."""
         self._owners.clear()
+        self._doubted.clear()
+        self._readings.clear()
 
     async def find(self, partition: int) -> Owner | None:
-        """The open owner, read from the leader if it isn't known."""
-        return self.known(partition) or await self.read(partition)
+        """The open owner, read from the leader if it isn't known; not asked again so soon for what it just said."""
+        owner = self.known(partition)
+        if owner is not None:
+            return owner
+        last = self._readings.get(partition)
+        if last is not None and asyncio.get_running_loop().time() - last.at < last.pause:
+            return None
+        return await self.read(partition)
 
     async def read(self, partition: int) -> Owner | None:
         """The open owner as the leader has it; None when there is none or NATS doesn't answer.
@@ -112,13 +135,33 @@ class Placement:
         try:
             message = await self._js.get_last_msg(f"KV_{subjects.OWN_BUCKET}", key)
         except nats.js.errors.NotFoundError:
+            self._owners.pop(partition, None)
+            self._has_read(partition, (0, 0))
             return None
         except (nats.errors.Error, nats.js.errors.Error, TimeoutError, OSError) as error:
             self._log.warning("placement could not be read", partition=partition, error=repr(error))
             return None
         if message.data:
+            if partition in self._doubted:
+                self._revise(partition, message)
             self._take(partition, message.data, message.seq or 0)
+        owner = self._owners.get(partition)
+        self._has_read(partition, (owner.epoch, owner.revision) if owner is not None else (0, 0))
         return self.known(partition)
+
+    def _revise(self, partition: int, message: RawStreamMsg) -> None:
+        """What the leader has counts more than a doubted owner of a higher epoch: the bucket may have been wiped."""
+        owner = self._owners.get(partition)
+        if owner is not None and owner.revision != message.seq:
+            del self._owners[partition]
+
+    def _has_read(self, partition: int, said: tuple[int, int]) -> None:
+        now, pause = asyncio.get_running_loop().time(), READ_AGAIN
+        last = self._readings.get(partition)
+        if last is not None and last.said == said and now - last.at < 2 * READ_AGAIN_MOST:
+            pause = min(2 * last.pause, READ_AGAIN_MOST)
+        self._readings[partition] = _Reading(now, pause, said)
+        self._doubted.discard(partition)
 
     async def _on_news(self, message: Msg) -> None:
         name = message.subject.rpartition(".")[2]
@@ -139,4 +182,6 @@ class Placement:
         owner = Owner(entry.owner, entry.addr, entry.epoch, entry.state == "open", revision)
         self._owners[partition] = owner
         if before is None or (before.addr, before.epoch, before.open) != (owner.addr, owner.epoch, owner.open):
+            self._doubted.discard(partition)
+            self._readings.pop(partition, None)
             self._changed(partition)
