@@ -32,6 +32,10 @@ class Hello(_Strict, tag_field="t", tag="hello"):
     build: str = ""
 
 
+MoveId = Annotated[int, Meta(ge=1, le=0xFFFFFFFF)]
+Basis = Annotated[int, Meta(ge=0)]
+
+
 class MoveMessage(_Strict, tag_field="t", tag="move"):
     """A move at the table.  Ids count up from 1 without gaps in each tab.
 
@@ -39,8 +43,8 @@ class MoveMessage(_Strict, tag_field="t", tag="move"):
     or a move of the game, which only the engine decodes.
     """
 
-    id: Annotated[int, Meta(ge=1, le=0xFFFFFFFF)]
-    basis: Annotated[int, Meta(ge=0)]
+    id: MoveId
+    basis: Basis
     m: msgspec.Raw
 
 

@@ -15,6 +15,7 @@ answer several.
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -23,6 +24,8 @@ VERSION = 1
 TABLE, SEAT, BEACON, LOBBY = 1, 2, 3, 4
 
 _HEAD = struct.Struct(">BBIIH")
+_HEAD_OF_ONE = struct.Struct(">BBIIHHHI")
+"""A head with its only answer: most frames have one."""
 _ANSWER = struct.Struct(">HHI")
 
 
@@ -51,7 +54,10 @@ class Beacon(msgspec.Struct):
     seats: dict[int, int]
 
 
-def pack(kind: int, epoch: int, number: int, answered: tuple[Answered, ...], body: bytes) -> bytes:
+def pack(kind: int, epoch: int, number: int, answered: Sequence[tuple[int, int, int]], body: bytes) -> bytes:
+    """A frame's bytes; each of `answered` as `Answered` has it."""
+    if len(answered) == 1:
+        return _HEAD_OF_ONE.pack(VERSION, kind, epoch, number, 1, *answered[0]) + body
     head = _HEAD.pack(VERSION, kind, epoch, number, len(answered))
     if answered:
         head += b"".join(_ANSWER.pack(*a) for a in answered)

@@ -20,6 +20,9 @@ from services.engine.table import Member, Table
 from wire.news import TableNews
 
 
+_MOVE, _DETACH = pb.COMMAND_KIND_MOVE, pb.COMMAND_KIND_DETACH
+
+
 class Batch:
     """Take items, then `finish`; commit the record; then run `afterwards` and send `outgoing`."""
 
@@ -44,6 +47,9 @@ class Batch:
 
     def wake(self) -> None:
         """Whatever the tables do by themselves at this time."""
+        at = self.ledger.next_wake()
+        if at is None or at > self.now:
+            return
         for name, room in list(self.ledger.rooms.items()):
             if room.wakes_at is not None and room.wakes_at <= self.now:
                 sitting = self._sitting(name, room.table)
@@ -81,8 +87,8 @@ class Batch:
             if sitting.table.state.phase == "closed":
                 why = next((n.why for n in sitting.news if n.what == "closed"), "")
                 self.ledger.close(name, why)
-            elif (room := self.ledger.rooms.get(name)) is not None:
-                room.changed()
+            elif name in self.ledger.rooms:
+                self.ledger.changed(name)
 
     @property
     def empty(self) -> bool:
@@ -93,15 +99,16 @@ class Batch:
 
     def _command(self, item: CommandItem) -> None:
         c = item.command
-        table = self._table(c.room, item)
+        room, kind = c.room, c.kind
+        table = self._table(room, item)
         if table is None:
             if item not in self.deferred:
-                detach = c.kind == pb.COMMAND_KIND_DETACH
+                detach = kind == _DETACH
                 self._reply(item, pb.REPLY_KIND_DETACHED if detach else pb.REPLY_KIND_NO_TABLE)
             return
         member = table.member(c.seat)
-        if c.kind == pb.COMMAND_KIND_DETACH:
-            sitting = self._sitting(c.room, table)
+        if kind == _DETACH:
+            sitting = self._sitting(room, table)
             if c.session:
                 presence.detach(sitting, c.seat, c.session)
             elif c.id:
@@ -111,25 +118,25 @@ class Batch:
         elif member is None or c.session != member.session:
             old = member is not None and c.session < member.session
             self._reply(item, pb.REPLY_KIND_TAKEN_OVER if old else pb.REPLY_KIND_NO_TABLE)
-        elif c.kind == pb.COMMAND_KIND_MOVE:
-            self._move(item, table, member)
+        elif kind == _MOVE:
+            self._move(item, room, table, member)
         else:
             self._bad(item, "unknown kind of command")
 
-    def _move(self, item: CommandItem, table: Table, member: Member) -> None:
-        c = item.command
-        if 0 < c.id <= member.answered:
-            no = next((a.no for a in member.answers if a.id == c.id), None)
-            self._reply(item, pb.REPLY_KIND_ANSWERED, body=frames.answer_body(c.id, no))
-        elif c.id > member.answered + 1:
-            self._reply(item, pb.REPLY_KIND_EXPECT, member.answered + 1)
+    def _move(self, item: CommandItem, room: str, table: Table, member: Member) -> None:
+        id, next_id = item.command.id, member.answered + 1
+        if 0 < id < next_id:
+            no = next((a.no for a in member.answers if a.id == id), None)
+            self._reply(item, pb.REPLY_KIND_ANSWERED, body=frames.answer_body(id, no))
+        elif id > next_id:
+            self._reply(item, pb.REPLY_KIND_EXPECT, next_id)
         else:
             try:
-                asked = table_moves.decode(table.game, c.body, c.id)
+                asked = table_moves.decode(table.game, item.command.body, id)
             except table_moves.BadMessage as bad:
                 self._bad(item, str(bad))
                 return
-            table_moves.move(self._sitting(c.room, table), member, c.id, asked)
+            table_moves.move(self._sitting(room, table), member, id, asked)
 
     def _bad(self, item: CommandItem, text: str) -> None:
         self._reply(item, pb.REPLY_KIND_BAD, body=frames.error_body("bad_message", text[:200], item.command.id))
@@ -235,11 +242,13 @@ class Batch:
 
     def _table(self, room: str, item: Item) -> Table | None:
         """None when there is none, or the item is for the next batch (see `deferred`)."""
-        table = self.ledger.table(room)
-        if table is not None and table.state.phase == "closed":
+        entry = self.ledger.rooms.get(room)
+        if entry is None:
+            return None
+        if entry.table.state.phase == "closed":
             self.deferred.append(item)
             return None
-        return table
+        return entry.table
 
     def _live(self, call: Call, room: str, id: str) -> Table | None:
         """Raises CallRefused; None: the next batch answers."""

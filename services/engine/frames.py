@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from services.engine import records as r
-from services.engine.sitting import GameShown, Sitting, Step
+from services.engine.sitting import Sitting, Step
 from services.engine.table import Member, Table
 from wire import client_out as out
 from wire import frames, subjects
@@ -20,7 +20,7 @@ from wire import frames, subjects
 _encoder = msgspec.json.Encoder()
 
 
-class Outgoing(NamedTuple):
+class Outgoing(msgspec.Struct, frozen=True, gc=False):
     """A frame to publish once its record is committed."""
 
     subject: str
@@ -37,95 +37,86 @@ class Told(NamedTuple):
 
 
 class _Audience:
+    """`answered` holds (seat, session, id), as `wire.frames.Answered`."""
+
     __slots__ = ("answered", "steps")
 
     def __init__(self) -> None:
         self.steps: list[out.Step] = []
-        self.answered: list[frames.Answered] = []
+        self.answered: list[tuple[int, int, int]] = []
 
 
 def tell(sitting: Sitting, epoch: int) -> Told:
     """Count the frames of what a sitting did, and encode them."""
     table = sitting.table
+    state = table.state
+    members, room, seq = state.members, state.room, table.seq
     public = _Audience()
     seats: dict[int, _Audience] = {}
-    playing = table.playing()
+    logged: list[r.LoggedStep] = []
     refused: list[str] = []
     moves = 0
     for step in sitting.steps:
-        _tell_step(table, step, public, seats, playing)
-        moves += step.id is not None
+        _tell_step(members, step, public, seats)
+        logged.append(r.LoggedStep(step.events, step.seat, step.id, step.no))
+        if step.id is not None:
+            moves += 1
         if step.no is not None:
             refused.append(step.no.code)
     outgoing: list[Outgoing] = []
-    state = table.state
     if public.steps:
         state.frames += 1
-        body = _encoder.encode(out.TableFrame(state.frames, table.seq, public.steps))
-        data = frames.pack(frames.TABLE, epoch, state.frames, tuple(public.answered), body)
-        outgoing.append(Outgoing(subjects.table(state.room), data))
-    for seat in sorted(seats):
-        outgoing.append(_seat_frame(table, state.members[seat], seats[seat], epoch))
-    chunk = r.Chunk(
-        state.room,
-        [r.LoggedStep(s.events, s.seat, s.id, s.no) for s in sitting.steps],
-        state.frames,
-        {seat: state.members[seat].frames for seat in sorted(seats)},
-    )
-    return Told(chunk, outgoing, refused, moves)
+        body = _encoder.encode(out.TableFrame(state.frames, seq, public.steps))
+        outgoing.append(
+            Outgoing(subjects.table(room), frames.pack(frames.TABLE, epoch, state.frames, public.answered, body))
+        )
+    numbers: dict[int, int] = {}
+    for seat, audience in sorted(seats.items()) if len(seats) > 1 else seats.items():
+        member = members[seat]
+        numbers[seat] = member.frames = number = member.frames + 1
+        body = _encoder.encode(out.SeatFrame(number, seq, audience.steps))
+        data = frames.pack(frames.SEAT, epoch, number, audience.answered, body)
+        outgoing.append(Outgoing(subjects.seat(room, seat), data))
+    return Told(r.Chunk(room, logged, state.frames, numbers), outgoing, refused, moves)
 
 
-def _seat_frame(table: Table, member: Member, audience: _Audience, epoch: int) -> Outgoing:
-    member.frames += 1
-    body = _encoder.encode(out.SeatFrame(member.frames, table.seq, audience.steps))
-    data = frames.pack(frames.SEAT, epoch, member.frames, tuple(audience.answered), body)
-    return Outgoing(subjects.seat(table.state.room, member.seat), data)
-
-
-def _tell_step(table: Table, step: Step, public: _Audience, seats: dict[int, _Audience], playing: list[int]) -> None:
-    shown: list[Any] = []
-    private: dict[int, list[Any]] = {}
-    redact = table.game.redact
-    for item in step.shown:
-        if type(item) is not GameShown:
-            shown.append(item)
-            continue
-        for_all = redact(item.event, None)
-        if for_all is not None:
-            shown.append(for_all)
-        for player in playing:
-            for_one = redact(item.event, player)
-            if for_one is not None:
-                private.setdefault(player, []).append(for_one)
-    seat, id = step.seat, step.id
+def _tell_step(members: list[Member], step: Step, public: _Audience, seats: dict[int, _Audience]) -> None:
+    shown, seat, id = step.shown, step.seat, step.id
     if shown:
         public.steps.append(out.Step(shown, seat, id))
     elif step.no is not None and step.no.pile is not None:
         # A pile that was taken flashes on every screen; without an id: it answers nothing.
         public.steps.append(out.Step([], seat, None, _no(step.no)))
-    for other, events in private.items():
-        if other != step.seat:
-            _of(seats, other).steps.append(out.Step(events))
+    own: list[Any] = []
+    if step.private:
+        others: dict[int, list[Any]] = {}
+        for reader, event in step.private:
+            if members[reader].playing:
+                (own if reader == seat else others.setdefault(reader, [])).append(event)
+        for reader, events in others.items():
+            _of(seats, reader).steps.append(out.Step(events))
     if step.greeting is not None:
-        session = table.state.members[step.greeting].session
-        _of(seats, step.greeting).answered.append(frames.Answered(step.greeting, session, 0))
+        session = members[step.greeting].session
+        _of(seats, step.greeting).answered.append((step.greeting, session, 0))
     if seat is None or id is None:
         return
-    answered = frames.Answered(seat, step.session, id)
-    own = private.get(seat)
-    if own is None and shown and step.no is None:
+    answered = (seat, step.session, id)
+    if shown and not own and step.no is None:
         public.answered.append(answered)
         return
     if shown:
         # An older tab that wasn't told yet must not take the step for an answer to its own id.
-        public.answered.append(frames.Answered(seat, step.session, 0))
+        public.answered.append((seat, step.session, 0))
     audience = _of(seats, seat)
-    audience.steps.append(out.Step(own or [], None, id, _no(step.no)))
+    audience.steps.append(out.Step(own, None, id, _no(step.no)))
     audience.answered.append(answered)
 
 
 def _of(seats: dict[int, _Audience], seat: int) -> _Audience:
-    return seats.setdefault(seat, _Audience())
+    audience = seats.get(seat)
+    if audience is None:
+        audience = seats[seat] = _Audience()
+    return audience
 
 
 def _no(no: r.Refused | None) -> out.No | None:

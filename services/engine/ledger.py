@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping
+from heapq import heappop, heappush
 from typing import NamedTuple
 
 from services.engine import records as r
@@ -37,11 +38,7 @@ class Room:
 
     def __init__(self, table: Table, base: int, base_at: int) -> None:
         self.table, self.base, self.base_at, self.dirty = table, base, base_at, False
-        self.wakes_at: int | None = None
-        self.changed()
-
-    def changed(self) -> None:
-        self.wakes_at = self.table.wakes_at()
+        self.wakes_at: int | None = table.wakes_at()
 
 
 class Closed(NamedTuple):
@@ -74,6 +71,8 @@ class Ledger:
         self.lost: set[str] = set()
         """Rooms that an operator gave up, since the log doesn't say all of them any more."""
         self._sequences: list[int] = []
+        self._wakes: list[tuple[int, str]] = []
+        """A heap of the times at which rooms wake; those that a room doesn't say any more are void."""
         self._versions: dict[int, int] = {}
         """The last record of each version."""
 
@@ -86,7 +85,7 @@ class Ledger:
     def replay(self, record: r.Record, sequence: int) -> None:
         """Take a committed record in, from the log.  Raises Inconsistent."""
         for snapshot in record.snapshots:
-            self.rooms[snapshot.room] = Room(store.load(snapshot.data, self.games), sequence, record.now)
+            self._enter(snapshot.room, Room(store.load(snapshot.data, self.games), sequence, record.now))
             self._orphans.discard(snapshot.room)
             self.lost.discard(snapshot.room)
         for chunk in record.chunks:
@@ -134,15 +133,17 @@ class Ledger:
         """All up to the fence is in.  Raises Inconsistent for a room with events but no beginning."""
         if self._orphans:
             raise Inconsistent(f"no beginning in the log: {sorted(self._orphans)[:5]}")
-        for room in self.rooms.values():
-            room.changed()
+        self._wakes.clear()
+        for name, room in self.rooms.items():
+            room.wakes_at = room.table.wakes_at()
+            self._enter(name, room)
 
     # ---- the writer's side ----
 
     def opened(self, event: r.Opened, sequence: int, now: int) -> Table:
         """A new table, to be committed as `sequence` (0: not known yet, see `committed`)."""
         table = Table.open(self.games[event.game], event, now)
-        self.rooms[event.room] = Room(table, sequence, now)
+        self._enter(event.room, Room(table, sequence, now))
         self._orphans.discard(event.room)
         self.lost.discard(event.room)
         return table
@@ -165,7 +166,28 @@ class Ledger:
 
     def next_wake(self) -> int | None:
         """The room time at which a table does something by itself."""
-        return min((at for room in self.rooms.values() if (at := room.wakes_at) is not None), default=None)
+        wakes = self._wakes
+        while wakes:
+            at, name = wakes[0]
+            room = self.rooms.get(name)
+            if room is not None and room.wakes_at == at:
+                return at
+            heappop(wakes)
+        return None
+
+    def changed(self, name: str) -> None:
+        """A room's table did something: when it wakes next may be another time."""
+        room = self.rooms[name]
+        at = room.table.wakes_at()
+        if at != room.wakes_at:
+            room.wakes_at = at
+            if at is not None:
+                heappush(self._wakes, (at, name))
+
+    def _enter(self, name: str, room: Room) -> None:
+        self.rooms[name] = room
+        if room.wakes_at is not None:
+            heappush(self._wakes, (room.wakes_at, name))
 
     def time_to_look(self, now: int) -> bool:
         """Whether snapshots may be due: asked at every record, true at some."""

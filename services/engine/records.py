@@ -170,7 +170,7 @@ class TableClosed(_Event, tag="close"):
 
 
 class Played(_Event, tag="g"):
-    """An event of the game, in the game's own encoding."""
+    """An event of the game, in the game's own encoding: its bytes when read, itself when it is to be written."""
 
     event: msgspec.Raw
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import msgspec
-
 from services.engine import records as r
 from services.engine.table import Member, Table
 from wire import client_out as out
@@ -20,21 +18,18 @@ _FOLLOW_LIMIT = 100
 """`Game.follow` ends by itself; a game that doesn't must not hold up its neighbours."""
 
 
-class GameShown(msgspec.Struct, frozen=True):
-    """An event of the game among what a step shows: its audiences are the game's own affair."""
-
-    event: Any
-
-
 class Step:
     """What one command did; without `seat`, the table by itself."""
 
-    __slots__ = ("events", "greeting", "id", "no", "seat", "session", "shown")
+    __slots__ = ("events", "greeting", "id", "no", "private", "seat", "session", "shown")
 
     def __init__(self, seat: int | None = None, id: int | None = None) -> None:
         self.seat, self.id = seat, id
         self.events: list[r.Event] = []
         self.shown: list[Any] = []
+        """What everyone sees, table events and the public part of the game's."""
+        self.private: list[tuple[int, Any]] = []
+        """What a seat sees beyond that."""
         self.no: r.Refused | None = None
         self.session = 0
         """Of the tab that sent the move."""
@@ -76,22 +71,29 @@ class Sitting:
 
     def play(self, event: Any) -> None:
         """Take an event of the game in."""
-        step = self.steps[-1]
-        self.table.play(event)
-        step.events.append(r.Played(msgspec.Raw(msgspec.msgpack.encode(event))))
-        step.shown.append(GameShown(event))
+        step, game = self.steps[-1], self.table.game
+        game.evolve(self.table.cards, event)
+        step.events.append(r.Played(event))
+        public = game.redact(event, None)
+        if public is not None:
+            step.shown.append(public)
+        for seat in game.private_to(event):
+            own = game.redact(event, seat)
+            if own is not None:
+                step.private.append((seat, own))
 
     def settle(self, standings_ms: int) -> None:
         """After a move, a wake or a change of presence: what now follows by itself."""
         table = self.table
+        game, cards = table.game, table.cards
         for _ in range(_FOLLOW_LIMIT):
             if table.state.phase != "live":
                 return
-            if table.game.hand_over(table.cards):
+            if game.hand_over(cards):
                 over = table.outcome() is not None
                 self.emit(r.HandOver(over, standings_ms if over else 0))
                 return
-            events = table.game.follow(table.cards, table.play_now(self.now))
+            events = game.follow(cards, table.play_now(self.now))
             if not events:
                 return
             for event in events:

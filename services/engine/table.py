@@ -193,13 +193,19 @@ class Table:
         """The room time at which something happens by itself."""
         s = self.state
         times = [m.grace_at for m in s.members if m.grace_at is not None]
-        times += [t for t in (s.countdown_at, s.standings_at) if t is not None]
-        times += [t + EXPIRY_MS for t in (s.alone_since, s.held_at) if t is not None]
+        if s.countdown_at is not None:
+            times.append(s.countdown_at)
+        if s.standings_at is not None:
+            times.append(s.standings_at)
+        if s.alone_since is not None:
+            times.append(s.alone_since + EXPIRY_MS)
+        if s.held_at is not None:
+            times.append(s.held_at + EXPIRY_MS)
         if s.running_since is not None:
             at = self.game.wakes_at(self.cards)
             if at is not None:
                 times.append(s.running_since + max(0, at - s.played))
-        return min(times, default=None)
+        return min(times) if times else None
 
     # ---- change ----
 
@@ -207,10 +213,11 @@ class Table:
         """A move is decided: the same id again gets this."""
         m = self.state.members[seat]
         m.answered = id
+        answers = m.answers
         if no is not None:
-            m.answers.append(Answer(id, no))
-        while m.answers and m.answers[0].id <= id - ANSWERS_KEPT:
-            del m.answers[0]
+            answers.append(Answer(id, no))
+        while answers and answers[0].id <= id - ANSWERS_KEPT:
+            del answers[0]
 
     def evolve(self, event: r.Event, now: int) -> None:
         """Take a logged event in at this room time."""

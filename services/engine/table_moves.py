@@ -34,16 +34,24 @@ class Asked(NamedTuple):
 
 _envelope = msgspec.json.Decoder(ask.MoveMessage)
 _table_move = msgspec.json.Decoder(ask.TableMove)
-_game_moves: dict[str, msgspec.json.Decoder[Any]] = {}
+_game_moves: dict[str, tuple[msgspec.json.Decoder[Any], msgspec.json.Decoder[Any]]] = {}
+"""By game: of a whole message with one of its moves, and of such a move alone."""
 
 
 def decode(game: AnyGame, body: bytes, id: int) -> Asked:
     """A client's whole message.  Raises BadMessage."""
     if len(body) > ask.MAX_BYTES:
         raise BadMessage("too big")
-    game_move = _game_moves.get(game.spec.id)
-    if game_move is None:
-        game_move = _game_moves[game.spec.id] = msgspec.json.Decoder(game.spec.move_type)
+    decoders = _game_moves.get(game.spec.id)
+    if decoders is None:
+        decoders = _game_moves[game.spec.id] = _decoders(game.spec.move_type)
+    whole, game_move = decoders
+    try:
+        told = whole.decode(body)
+        if told.id == id:
+            return Asked(told.m, told.basis, False)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass  # One of the table's, or none: which, and what is wrong with it, is said below.
     try:
         message = _envelope.decode(body)
         if message.id != id:
@@ -56,6 +64,17 @@ def decode(game: AnyGame, body: bytes, id: int) -> Asked:
         return Asked(_table_move.decode(message.m), message.basis, True)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadMessage(str(error)) from None
+
+
+def _decoders(move_type: Any) -> tuple[msgspec.json.Decoder[Any], msgspec.json.Decoder[Any]]:
+    whole = msgspec.defstruct(
+        "GameMoveMessage",
+        [("id", ask.MoveId), ("basis", ask.Basis), ("m", move_type)],
+        tag_field="t",
+        tag="move",
+        forbid_unknown_fields=True,
+    )
+    return msgspec.json.Decoder(whole), msgspec.json.Decoder(move_type)
 
 
 def move(sitting: Sitting, member: Member, id: int, asked: Asked) -> None:
