@@ -32,7 +32,10 @@ PING_EVERY = 5.0
 SILENCE = 11.0
 """Seconds without a word, pongs included: the socket is dead, whatever it says."""
 OPEN_WITHIN, OPEN_WITHIN_MOST = 4.0, 12.0
-"""Seconds that opening may take at first, and at most: a stopped server's kernel takes connections nobody serves."""
+"""Seconds that opening may take at first, and at most: a stopped server's kernel takes connections nobody serves, and
+only another connection may fall to a server that lives."""
+OPEN_TIMES, OPEN_WITHIN_LEAST = 8, 1.0
+"""The same once it is known how fast a socket opens here: so many times that, at the least so much."""
 DOUBT_AFTER = 3.0
 """Seconds without a word though something is owed, after which a ping asks whether anybody is there."""
 PONG_WITHIN, PONG_WITHIN_MOST = 2.0, SILENCE - DOUBT_AFTER
@@ -79,6 +82,8 @@ class Link:
         self._tries = 0
         self._heard = 0.0
         """When something was; the opening counts."""
+        self._began = 0.0
+        """When the opening did."""
         self._greeted = False
         """Something was heard on this socket."""
         self._asked = 0.0
@@ -114,6 +119,7 @@ class Link:
     # ---- opening ----
 
     def _connect(self) -> None:
+        self._began = time.monotonic()
         socket = self._socket = _Socket(self)
         self._opening = asyncio.create_task(self._dial(socket))
         self._after("open", self._open_within, self._too_slow_to_open)
@@ -131,7 +137,8 @@ class Link:
         if socket is not self._socket:
             return
         self._cancel("open")
-        self._open_within = OPEN_WITHIN
+        usual = OPEN_TIMES * (time.monotonic() - self._began)
+        self._open_within = min(OPEN_WITHIN_MOST, max(OPEN_WITHIN_LEAST, usual))
         self._greeted = False
         self._heard = self._asked = time.monotonic()
         socket.say(self._listener.hello())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from random import Random
 from typing import Any
@@ -143,9 +144,28 @@ async def test_a_stopped_server_whose_kernel_takes_the_connection_is_given_up_an
         made._uri = Link(twin.url, listener, Random(1))._uri  # the next source port is another draw
         await listener.messages.get()
     assert listener.downs >= 1
-    assert made._open_within == link.OPEN_WITHIN
     made.stop()
     silent.close()
+
+
+async def test_opening_may_take_as_long_as_it_did_many_times_over_and_longer_after_each_try_in_vain(
+    twin: TwinServer, listener: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(link, "OPEN_WITHIN_LEAST", 0.0)
+    made = opened(twin.url, listener)
+    assert made._open_within == link.OPEN_WITHIN
+    before = time.monotonic()
+    async with asyncio.timeout(10):
+        await listener.messages.get()
+    assert 0.0 < made._open_within <= link.OPEN_TIMES * (time.monotonic() - before)
+    monkeypatch.setattr(link, "OPEN_WITHIN_LEAST", 5.0)
+    async with asyncio.timeout(10):
+        made._socket.end(abort=True)  # type: ignore[union-attr]
+        await listener.messages.get()
+    assert made._open_within == 5.0
+    made._too_slow_to_open()
+    assert made._open_within == 7.5
+    made.stop()
 
 
 async def test_silence_counts_as_death_though_the_socket_is_open(

@@ -51,9 +51,15 @@ export const LONGEST_WAIT = 5000
 export const PING_EVERY = 5000
 /** Nothing heard for so long, pongs included: the socket is dead, whatever it says. */
 export const SILENCE = 11_000
-/** What opening may take at first, and at most: a stopped server's kernel takes connections that nobody serves. */
+/**
+ * What opening may take at first, and at most: a stopped server's kernel takes connections that nobody serves, and
+ * only another connection may fall to a server that lives.
+ */
 export const OPEN_WITHIN = 4000
 const OPEN_WITHIN_MOST = 12_000
+/** The same once it is known how fast a socket opens here: so many times that, at the least so much. */
+const OPEN_TIMES = 8
+export const OPEN_WITHIN_LEAST = 1000
 /** Nothing heard for so long though something is owed: a ping asks whether anybody is there. */
 export const DOUBT_AFTER = 3000
 /** What its answer may take at first, and at most. */
@@ -130,13 +136,15 @@ export class Link {
 
   #connect(): void {
     this.#clear()
+    const began = this.ports.now()
     const socket = this.ports.open(this.url)
     this.#socket = socket
     this.#opened = this.#heard = this.#doubting = false
     socket.onopen = () => {
       if (socket !== this.#socket) return
       this.#opened = true
-      this.#openWithin = OPEN_WITHIN
+      const usual = OPEN_TIMES * (this.ports.now() - began)
+      this.#openWithin = Math.min(OPEN_WITHIN_MOST, Math.max(OPEN_WITHIN_LEAST, usual))
       socket.send(JSON.stringify(this.listener.hello()))
       this.#sendPing()
       this.#nextPing()

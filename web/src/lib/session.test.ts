@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { hand, ME, RIVAL, snapshot, Twin } from '../testing/twin'
-import { DOUBT_AFTER, OPEN_WITHIN, PONG_WITHIN } from './link'
+import { DOUBT_AFTER, OPEN_WITHIN, OPEN_WITHIN_LEAST, PONG_WITHIN } from './link'
 import { STALE_AFTER } from './outbox'
 
 let twin: Twin
@@ -482,19 +482,39 @@ describe('a server that stands still', () => {
     expect(given).toEqual([5000, 7000, 11_000, 11_000, 5000])
   })
 
-  test('that takes a connection and serves nothing is given up after 4 s, and a slow one has longer next time', () => {
-    twin.socket.die()
-    const opening: number[] = []
-    for (let i = 0; i < 3; i++) {
-      while (twin.socket.closed !== null) vi.advanceTimersByTime(100)
+  /** How long each of so many sockets that never open is given. */
+  const given = (sockets: number): number[] => {
+    const waits: number[] = []
+    for (let i = 0; i < sockets; i++) {
+      while (twin.socket.closed !== null) vi.advanceTimersByTime(50)
       let waited = 0
       while (twin.socket.closed === null) {
-        vi.advanceTimersByTime(100)
-        waited += 100
+        vi.advanceTimersByTime(50)
+        waited += 50
       }
-      opening.push(waited)
+      waits.push(waited)
     }
-    expect(opening).toEqual([OPEN_WITHIN, 1.5 * OPEN_WITHIN, 2.25 * OPEN_WITHIN])
+    return waits
+  }
+
+  test('that takes a connection and serves nothing is given up after 1 s, and a slow one has longer next time', () => {
+    twin.socket.die()
+    expect(given(3)).toEqual([OPEN_WITHIN_LEAST, 1.5 * OPEN_WITHIN_LEAST, 2.25 * OPEN_WITHIN_LEAST])
+  })
+
+  test('is given 4 s as long as nobody knows how fast a socket opens here', () => {
+    twin = new Twin()
+    twin.begin()
+    expect(given(3)).toEqual([OPEN_WITHIN, 1.5 * OPEN_WITHIN, 2.25 * OPEN_WITHIN])
+  })
+
+  test('is given longer where sockets have been slow to open', () => {
+    twin.socket.die()
+    vi.advanceTimersByTime(300)
+    twin.time += 700
+    twin.connect()
+    twin.socket.die()
+    expect(given(1)).toEqual([5600])
   })
 
   test('is left though it took the hello, when it says nothing to that', () => {
