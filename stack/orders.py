@@ -45,9 +45,9 @@ class Order:
 
 def take(data: DataFolder) -> list[Order]:
     """At the stack: what has been asked since, the oldest first."""
-    files = sorted(data.orders.glob("*.json"), key=lambda file: (file.stat().st_mtime_ns, file.name))
+    files = [file for file in data.orders.glob("*.json") if file.is_file()]
     orders = []
-    for file in files:
+    for file in sorted(files, key=lambda file: (file.stat().st_mtime_ns, file.name)):
         with contextlib.suppress(ValueError, TypeError):  # not of our making
             orders.append(Order(**json.loads(file.read_text())))
         file.unlink(missing_ok=True)

@@ -110,3 +110,10 @@ def test_where_no_stack_runs_or_an_older_one_nothing_is_signalled(tmp_path: Path
 def test_nothing_to_change_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["scale", "--data", str(tmp_path)]) == 1
     assert "--engines N" in capsys.readouterr().err
+
+
+def test_a_folder_that_is_named_like_an_order_keeps_no_order_from_being_taken(data: DataFolder) -> None:
+    (data.orders / "a.json").mkdir(parents=True)
+    orders._put(data.orders, Order("restart", kinds=["bots"], id="b"))
+    assert [order.id for order in take(data)] == ["b"]
+    assert [entry.name for entry in data.orders.iterdir()] == ["a.json"]
