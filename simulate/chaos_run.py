@@ -21,7 +21,8 @@ from simulate.log_witness import READ, LogWitness
 from simulate.vigil import Stack
 from simulate.watchers import Sockets
 
-GATHER_AT_ONCE = 12
+GATHER_AT_ONCE, GATHER_PARTS = 12, 10
+"""Rooms that gather at the same time, and in how many parts the very many do: each waits for its countdown."""
 COMPARE_AT_ONCE = 12
 SETTLES_WITHIN = 30.0
 """Seconds after the last fault that rooms may take until nobody waits any more."""
@@ -184,7 +185,7 @@ class ChaosRun:
         self.rooms = [
             ChaosRoom(n, self._wish, self._door, tv_url, self.found, self.sockets) for n in range(1, self._count + 1)
         ]
-        await _each(self.rooms, GATHER_AT_ONCE, ChaosRoom.gather)
+        await _each(self.rooms, max(GATHER_AT_ONCE, self._count // GATHER_PARTS), ChaosRoom.gather)
         self._say(f"{len(self.rooms)} rooms play after {time.monotonic() - began:.0f} s")
 
     # ---- a cell ------------------------------------------------------------------------
