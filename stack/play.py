@@ -218,9 +218,14 @@ class Stack:
             self.screen.ready(self)
 
     def _has_heirs(self, dead: Child) -> bool:
-        """Another of a service's kind is ready.  A server's own (NATS) are no heirs: it has a copy to catch up with."""
+        """Another of a service's kind is up: an engine that takes over is not ready just then.
+
+        A server's own (NATS) are no heirs: it has a copy to catch up with.
+        """
         return dead.part.stage < servers.FIRST_STAGE and any(
-            c.part.kind == dead.part.kind and c.state == "ready" for c in self.children if c is not dead
+            c.part.kind == dead.part.kind and c.was_ready and c.state in ("ready", "not ready")
+            for c in self.children
+            if c is not dead
         )
 
     def _changed(self, child: Child) -> None:

@@ -82,7 +82,7 @@ async def test_a_full_disk_ends_no_stack_it_is_said_once_and_the_state_written_l
     data.unlock()
 
 
-async def test_a_dead_service_is_stood_in_for_by_a_ready_one_of_its_kind(tmp_path: Path) -> None:
+async def test_a_dead_service_is_stood_in_for_by_one_of_its_kind_that_is_up(tmp_path: Path) -> None:
     data = DataFolder(tmp_path)
     said = Said()
     plan = lay_out(Wishes(engines=2, nats_url=NOBODY, redis_url="redis://127.0.0.1:1/0"), data)
@@ -90,12 +90,16 @@ async def test_a_dead_service_is_stood_in_for_by_a_ready_one_of_its_kind(tmp_pat
     parts = {part.name: Child(part, LogFile(tmp_path / "log"), said.changed) for part in plan.services}
     stack.children = list(parts.values())
     dead, other = parts["engine-1"], parts["engine-2"]
-    parts["rooms-1"].state = "ready"
+    parts["rooms-1"].state, parts["rooms-1"].was_ready = "ready", True
     assert not stack._has_heirs(dead)
-    other.state = "not ready"
+    other.state = "starting"
     assert not stack._has_heirs(dead)
-    other.state = "ready"
+    other.state, other.was_ready = "ready", True
     assert stack._has_heirs(dead)
+    other.state = "not ready"  # it takes over
+    assert stack._has_heirs(dead)
+    other.state = "down"
+    assert not stack._has_heirs(dead)
     assert not stack._has_heirs(parts["rooms-1"])
 
 
@@ -106,5 +110,5 @@ async def test_a_dead_nats_server_is_started_again_at_once(tmp_path: Path) -> No
     stack = Stack(plan, data, said)
     stack.children = [Child(part, LogFile(tmp_path / "log"), said.changed) for part in plan.servers]
     for child in stack.children:
-        child.state = "ready"
+        child.state, child.was_ready = "ready", True
     assert not any(stack._has_heirs(child) for child in stack.children)
