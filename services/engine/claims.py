@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from services.engine.records import VERSION
@@ -29,10 +30,13 @@ class Placed(NamedTuple):
 def ranking(partition: int, engines: Iterable[str]) -> list[str]:
     """The engines that should hold a partition, the best first."""
 
-    def score(engine: str) -> bytes:
-        return hashlib.blake2b(f"{partition}:{engine}".encode(), digest_size=8).digest()
+    return sorted(engines, key=lambda e: (_score(partition, e), e), reverse=True)
 
-    return sorted(engines, key=lambda e: (score(e), e), reverse=True)
+
+@lru_cache(maxsize=64 * PARTITIONS)
+def _score(partition: int, engine: str) -> bytes:
+    """Asked of all partitions at each of their openings, when there is least time for it."""
+    return hashlib.blake2b(f"{partition}:{engine}".encode(), digest_size=8).digest()
 
 
 class Claims:
