@@ -195,6 +195,16 @@ class SimBus(Bus):
             self._write(subscription, 0)
         return subscription
 
+    async def listen(self, subject: str, hear: Callable[[str, bytes], None]) -> SimSubscription:
+        async def here(message: Msg) -> None:
+            hear(message.subject, message.data)
+
+        return await self.subscribe(subject, cb=here)
+
+    async def unlisten(self, subscription: Subscription) -> None:
+        if not self._over:
+            await subscription.unsubscribe()
+
     def new_inbox(self) -> str:
         self._inboxes += 1
         return f"_INBOX.{self._number}-{self._inboxes}"

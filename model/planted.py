@@ -53,7 +53,7 @@ def busy_is_deposed(stack: contextlib.ExitStack) -> None:
     async def append(self: Stream, subject: str, body: bytes, expected: int, id: str = "") -> int | None:
         headers = {EXPECTED: str(expected)} | ({SLOT_ID: id} if id else {})
         answer = await self._asker.ask(subject, body, headers)
-        ack = msgspec.json.decode(answer.data) if answer is not None else {}
+        ack = msgspec.json.decode(answer) if answer is not None else {}
         if ack.get("error", {}).get("err_code") == 10164 and subject.startswith("log."):
             raise _Busy
         sequence: int = ack.get("seq", 0)
@@ -259,7 +259,7 @@ def append_without_fence(stack: contextlib.ExitStack) -> None:
                 done: int | None = await original(self, subject, body, expected, id)
                 return done
             answer = await self._asker.ask(subject, body, {SLOT_ID: id})
-            ack = msgspec.json.decode(answer.data) if answer is not None else {}
+            ack = msgspec.json.decode(answer) if answer is not None else {}
             sequence: int = ack.get("seq", 0)
             return sequence or None
 

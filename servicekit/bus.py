@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import random
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import nats.errors
-from nats.aio.client import Client
+from nats.aio.client import Client, Srv
+from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 from nats.errors import SlowConsumerError
 
 from servicekit import logs
+from servicekit.listening import Hear, Listeners, ListeningTransport
+
+MAX_UNTAKEN = 1024 * 1024
+"""Bytes written that NATS hasn't taken, beyond which who publishes waits."""
+_NOT_IN_A_LINE = re.compile(r"[\s]")
 
 OnError = Callable[[Exception], Awaitable[None]]
 OnChange = Callable[[], Awaitable[None]]
@@ -26,6 +34,82 @@ class Bus(Client):
         self.reconnect_listeners: list[Callable[[], None]] = []
         self.slow_listeners: list[Callable[[Subscription], None]] = []
         """Told which subscription dropped messages."""
+        self.listeners = Listeners()
+        self._writing = False
+
+    async def listen(self, subject: str, hear: Hear) -> Subscription:
+        """Call `hear` with each message's subject and payload, as soon as it is read and in order.
+
+        It must not wait.  End it by `unlisten`.
+        """
+
+        async def hear_late(message: Msg) -> None:
+            hear(message.subject, message.data)  # a status, or who comes by nats-py's own way
+
+        subscription = await self.subscribe(subject, cb=hear_late)
+        # Nothing has come yet: the server hears of it when this task next waits.
+        self.listeners.add(subscription._id, hear)
+        return subscription
+
+    async def unlisten(self, subscription: Subscription) -> None:
+        """What is still on its way is nobody's.  No error if the connection is closed."""
+        self.listeners.remove(subscription._id)
+        if not self.is_closed:
+            await subscription.unsubscribe()
+
+    async def publish(
+        self, subject: str, payload: bytes = b"", reply: str = "", headers: dict[str, str] | None = None
+    ) -> None:
+        """As nats-py's, without a future and a task's turn each: all of one turn of the loop is one write.
+
+        Raises nats.errors.Error: the connection is closed, or away for so long that no more is kept.
+        """
+        if not self.is_connected or self.is_draining_pubs:
+            await super().publish(subject, payload, reply, headers)
+            return
+        head = f"{subject} {reply}" if reply else subject
+        if not subject or _NOT_IN_A_LINE.search(subject) or (reply and _NOT_IN_A_LINE.search(reply)):
+            raise nats.errors.BadSubjectError
+        if headers:
+            lines = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
+            if lines.count("\n") != len(headers):
+                raise nats.errors.BadHeaderError(lines)
+            block = f"NATS/1.0\r\n{lines}\r\n".encode()
+            size = len(block) + len(payload)
+            command = b"HPUB %b %d %d\r\n%b%b\r\n" % (head.encode(), len(block), size, block, payload)
+        else:
+            size = len(payload)
+            command = b"PUB %b %d\r\n%b\r\n" % (head.encode(), size, payload)
+        if size > self._max_payload:
+            raise nats.errors.MaxPayloadError
+        self._pending.append(command)
+        self._pending_data_size += len(command)
+        if not self._writing:
+            self._writing = True
+            asyncio.get_running_loop().call_soon(self._write_out)
+        if self._pending_data_size > MAX_UNTAKEN or self._untaken() > MAX_UNTAKEN:
+            await self._flush_pending(force_flush=True)
+
+    def _untaken(self) -> int:
+        transport = self._transport
+        return transport.waiting() if isinstance(transport, ListeningTransport) else 0
+
+    def _write_out(self) -> None:
+        """What one turn of the loop has published, at once; nats-py's flusher has it if NATS is slow or away."""
+        self._writing = False
+        if not self._pending or not self.is_connected or self._transport is None or self._untaken() > MAX_UNTAKEN:
+            return
+        pending, self._pending, self._pending_data_size = self._pending, [], 0
+        try:
+            self._transport.writelines(pending)
+        except (OSError, RuntimeError):  # the connection broke just now; it goes out on the next one
+            self._pending = pending + self._pending
+            self._pending_data_size += sum(map(len, pending))
+
+    async def _connect_to_server(self, s: Srv) -> None:
+        if self._transport is None and s.uri.scheme not in ("ws", "wss"):
+            self._transport = ListeningTransport(self.listeners)
+        await super()._connect_to_server(s)
 
     @staticmethod
     def _parse_header_lines(raw: bytes) -> dict[str, str]:

@@ -12,8 +12,6 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 import msgspec
-from nats.aio.client import Client
-from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 
 from generated.snatch.engine.v1 import engine_pb2 as pb
@@ -28,8 +26,6 @@ LINGER = 2.0
 SILENCE = 3.5
 """Seconds without frame or beacon (one a second) after which readers ask whether they missed something."""
 CHECKS_PER_SECOND = 500
-PENDING_MESSAGES = 8192
-PENDING_BYTES = 16 * 1024 * 1024
 
 
 class FeedCounts(msgspec.Struct):
@@ -58,20 +54,21 @@ class RoomFeed:
         self.opening: asyncio.Task[None] | None = None
         self.closing: asyncio.TimerHandle | None = None
         self._counts = counts
+        self._loop = asyncio.get_running_loop()
         self._views: dict[str, asyncio.Task[pb.Snapshot]] = {}
         self._next_views: dict[str, asyncio.Task[pb.Snapshot]] = {}
 
-    async def take(self, message: Msg) -> None:
+    def take(self, subject: str, data: bytes) -> None:
         """A NATS message of the room.  Never waits: fan-out to sockets is by their queues."""
         try:
-            frame = frames.unpack(message.data)
-            self.heard_at = asyncio.get_running_loop().time()
+            frame = frames.unpack(data)
+            self.heard_at = self._loop.time()
             self._counts.frames += 1
             if frame.kind == frames.TABLE:
                 for audience in tuple(self.audiences):
                     audience.take_table(frame)
             elif frame.kind == frames.SEAT:
-                seat = int(message.subject.rpartition(".")[2])
+                seat = int(subject.rpartition(".")[2])
                 for audience in tuple(self.audiences):
                     audience.take_seat(seat, frame)
             elif frame.kind == frames.BEACON:
@@ -80,7 +77,7 @@ class RoomFeed:
                     audience.take_beacon(frame.epoch, beacon)
         except (frames.BadFrame, msgspec.DecodeError, ValueError) as error:
             self._counts.bad_frames += 1
-            logs.logger(__name__).warning("a frame can't be understood", subject=message.subject, error=str(error))
+            logs.logger(__name__).warning("a frame can't be understood", subject=subject, error=str(error))
 
     def doubt(self) -> None:
         """Messages were dropped here: every reader gets a snapshot."""
@@ -118,7 +115,7 @@ def _heard(view: asyncio.Task[pb.Snapshot]) -> None:
 class Feeds:
     """All rooms that this process reads.  `seats` False: only what a TV's server may hear."""
 
-    def __init__(self, nc: Client, engines: Engines, *, seats: bool = True) -> None:
+    def __init__(self, nc: Bus, engines: Engines, *, seats: bool = True) -> None:
         self.engines = engines
         self.counts = FeedCounts()
         self._nc = nc
@@ -145,8 +142,8 @@ class Feeds:
                 feed.closing.cancel()
             for audience in tuple(feed.audiences):
                 audience.close()
-            if feed.subscription is not None and not self._nc.is_closed:
-                await feed.subscription.unsubscribe()
+            if feed.subscription is not None:
+                await self._nc.unlisten(feed.subscription)
         self._rooms.clear()
         await asyncio.gather(*self._closing, return_exceptions=True)
 
@@ -184,12 +181,7 @@ class Feeds:
     async def _subscribe(self, feed: RoomFeed) -> None:
         try:
             if feed.subscription is None:
-                feed.subscription = await self._nc.subscribe(
-                    self._subject(feed.room),
-                    cb=feed.take,
-                    pending_msgs_limit=PENDING_MESSAGES,
-                    pending_bytes_limit=PENDING_BYTES,
-                )
+                feed.subscription = await self._nc.listen(self._subject(feed.room), feed.take)
             await barrier(self._nc)
             feed.heard_at = asyncio.get_running_loop().time()
             feed.heard_by_server = True
@@ -202,8 +194,8 @@ class Feeds:
         if feed.users or self._rooms.get(feed.room) is not feed:
             return
         del self._rooms[feed.room]
-        if feed.subscription is not None and not self._nc.is_closed:
-            task = asyncio.create_task(feed.subscription.unsubscribe())
+        if feed.subscription is not None:
+            task = asyncio.create_task(self._nc.unlisten(feed.subscription))
             self._closing.add(task)
             task.add_done_callback(self._closing.discard)
 

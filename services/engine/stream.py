@@ -51,16 +51,16 @@ class Asker:
         self._bus = bus
         self._prefix = bus.new_inbox()
         self._count = itertools.count()
-        self._waiting: dict[str, asyncio.Future[Msg | None]] = {}
+        self._waiting: dict[str, asyncio.Future[bytes | None]] = {}
         self._subscription: Any = None
 
     async def start(self) -> None:
-        self._subscription = await self._bus.subscribe(self._prefix + ".*", cb=self._hear)
+        self._subscription = await self._bus.listen(self._prefix + ".*", self._hear)
 
     async def stop(self) -> None:
         self.lost()
-        if self._subscription is not None and not self._bus.is_closed:
-            await self._subscription.unsubscribe()
+        if self._subscription is not None:
+            await self._bus.unlisten(self._subscription)
 
     def lost(self) -> None:
         """The connection broke: nothing under way will be answered."""
@@ -71,13 +71,13 @@ class Asker:
 
     async def ask(
         self, subject: str, payload: bytes, headers: dict[str, str] | None = None, timeout: float = TIMEOUT
-    ) -> Msg | None:
+    ) -> bytes | None:
         """The answer, or None.  Nothing is sent while disconnected: it would be sent later all the same."""
         if not self._bus.is_connected:
             return None
         loop = asyncio.get_running_loop()
         token = f"{self._prefix}.{next(self._count)}"
-        future: asyncio.Future[Msg | None] = loop.create_future()
+        future: asyncio.Future[bytes | None] = loop.create_future()
         self._waiting[token] = future
         timer = loop.call_later(timeout, self._give_up, token)
         try:
@@ -88,9 +88,7 @@ class Asker:
         finally:
             timer.cancel()
             self._waiting.pop(token, None)
-        if answer is not None and not answer.data and (answer.headers or {}).get("Status") == "503":
-            return None
-        return answer
+        return answer or None  # a bare status, such as “no responders”, is no answer
 
     async def ask_many(self, subject: str, payload: bytes, timeout: float = 5.0) -> AsyncIterator[Msg]:
         """Answers as they come, ended by whoever reads.  Raises StreamAway when they stop coming."""
@@ -106,10 +104,10 @@ class Asker:
             if not self._bus.is_closed:
                 await subscription.unsubscribe()
 
-    async def _hear(self, message: Msg) -> None:
-        future = self._waiting.pop(message.subject, None)
+    def _hear(self, subject: str, data: bytes) -> None:
+        future = self._waiting.pop(subject, None)
         if future is not None and not future.done():
-            future.set_result(message)
+            future.set_result(data)
 
     def _give_up(self, token: str) -> None:
         future = self._waiting.pop(token, None)
@@ -135,7 +133,7 @@ class Stream:
             self.refusal = "no answer"
             return None
         try:
-            ack = _ack.decode(answer.data)
+            ack = _ack.decode(answer)
         except msgspec.DecodeError:
             self.refusal = "an answer that can't be read"
             return None
@@ -150,7 +148,7 @@ class Stream:
         answer = await self._asker.ask(f"$JS.API.STREAM.MSG.GET.{self.name}", payload)
         if answer is None:
             raise StreamAway(f"{self.name} does not answer")
-        found = msgspec.json.decode(answer.data)
+        found = msgspec.json.decode(answer)
         error = found.get("error")
         if error is not None:
             if error.get("err_code") == 10037:
@@ -187,7 +185,7 @@ class Stream:
         answer = await self._asker.ask(f"$JS.API.STREAM.INFO.{self.name}", payload)
         if answer is None:
             raise StreamAway(f"{self.name} does not answer")
-        found: dict[str, Any] = msgspec.json.decode(answer.data)
+        found: dict[str, Any] = msgspec.json.decode(answer)
         if "error" in found:
             raise StreamAway(f"{self.name}: {found['error'].get('description')}")
         return found
@@ -196,7 +194,7 @@ class Stream:
         """Remove the subject's messages below `sequence`; False when that is not certain."""
         payload = msgspec.json.encode({"filter": subject, "seq": sequence})
         answer = await self._asker.ask(f"$JS.API.STREAM.PURGE.{self.name}", payload)
-        return answer is not None and bool(msgspec.json.decode(answer.data).get("success"))
+        return answer is not None and bool(msgspec.json.decode(answer).get("success"))
 
 
 def parse_headers(raw: bytes) -> dict[str, str]:

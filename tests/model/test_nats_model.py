@@ -78,7 +78,7 @@ async def error_code(asker: Asker, subject: str, expected: int, body: bytes = b"
     """What the server says to an append: its error's code, or 0 for an acknowledgement."""
     answer = await asker.ask(subject, body, {EXPECTED: str(expected)})
     assert answer is not None
-    found = msgspec.json.decode(answer.data)
+    found = msgspec.json.decode(answer)
     return int(found["error"]["err_code"]) if "error" in found else 0
 
 

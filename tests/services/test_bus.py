@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+import nats.errors
 import pytest
 import structlog
 import uvloop
@@ -83,3 +84,51 @@ async def test_who_connects_to_several_servers_does_not_always_begin_at_the_same
         ports.add(nc.connected_url.port if nc.connected_url else None)
         await nc.close()
     assert len(ports) == 2
+
+
+async def test_who_listens_hears_in_order_among_those_who_subscribe_and_on_the_next_server_too(new_nats: New) -> None:
+    servers = [new_nats(), new_nats()]
+    back, all_heard = asyncio.Event(), asyncio.Event()
+    heard: list[tuple[str, bytes]] = []
+
+    async def note() -> None:
+        back.set()
+
+    def hear(subject: str, data: bytes) -> None:
+        heard.append((subject, data))
+        if data == b"last":
+            all_heard.set()
+
+    nc = await bus.connect(",".join(s.url for s in servers), "test", on_reconnect=note)
+    subscription = await nc.listen("a.*", hear)
+    beside = await nc.subscribe("b.word")
+    large = b"x" * 500_000
+    for number in range(100):
+        await nc.publish(f"a.{number}", large if number == 50 else b"%d" % number)
+        await nc.publish("b.word", b"%d" % number)
+    assert [(await beside.next_msg(timeout=5)).data for _ in range(100)] == [b"%d" % n for n in range(100)]
+    assert heard == [(f"a.{n}", large if n == 50 else b"%d" % n) for n in range(100)]
+    [dying] = [s for s in servers if nc.connected_url and s.url.endswith(f":{nc.connected_url.port}")]
+    dying.stop()
+    async with asyncio.timeout(10):
+        await back.wait()
+        await nc.publish("a.word", b"last")
+        await all_heard.wait()
+    await nc.unlisten(subscription)
+    await nc.publish("a.word", b"unheard")
+    await bus.barrier(nc)
+    assert heard[-1] == ("a.word", b"last")
+    await nc.close()
+
+
+async def test_a_subject_or_a_header_that_would_end_its_line_is_not_published(nc: bus.Bus) -> None:
+    for subject in ("", "a b", "a\r\nPUB b 0", "a\tb"):
+        with pytest.raises(nats.errors.BadSubjectError):
+            await nc.publish(subject, b"")
+    with pytest.raises(nats.errors.BadSubjectError):
+        await nc.publish("a", b"", reply="b c")
+    with pytest.raises(nats.errors.BadHeaderError):
+        await nc.publish("a", b"", headers={"Name": "value\r\nOther: value"})
+    heard = await nc.subscribe("a")
+    await nc.publish("a", b"", headers={"Name": "value"})
+    assert (await heard.next_msg(timeout=5)).headers == {"Name": "value"}
