@@ -7,9 +7,10 @@ SETUP = $(if $(PYTHON),$(PYTHON) -m stack.setup_env,@echo "✗ there is no Pytho
 RUN = .venv/bin/python -m
 HOST ?=
 ARGS ?=
+PARTS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup play web proto schemas settings test test-rules chaos soak model test-compose lint format lock locks clean
+.PHONY: help setup play web proto schemas settings test test-rules chaos soak bench bench-quick model test-compose lint format lock locks clean
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -46,6 +47,12 @@ chaos: setup ## every part killed, stopped and ended while 100 rooms play; under
 
 soak: setup ## an hour of rooms that come and go, in 10 minutes: does anything grow? ARGS="--svg FILE"
 	@.venv/bin/snatch soak $(ARGS)
+
+bench: setup ## how fast it is, beside the peer, in some 20 minutes: docs/benchmarks.md; PARTS=path,watch only these
+	@.venv/bin/snatch bench $(if $(PARTS),--parts $(PARTS)) $(ARGS)
+
+bench-quick: setup ## the same in a few minutes, into test-results/bench
+	@.venv/bin/snatch bench --plan quick $(if $(PARTS),--parts $(PARTS)) $(ARGS)
 
 test-compose: ## build and start docker-compose.yml, play on it, take it down; needs docker compose
 	@deploy/need-compose.sh

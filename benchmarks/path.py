@@ -17,6 +17,8 @@ from simulate import load_record
 
 OURS = "snatch"
 FLAT_OUT = 0.0
+RAMP_WITHIN, CHECKED_WITHIN = 180.0, 120.0
+"""Seconds for all players to come in, and for start, comparison and end."""
 Say = Callable[[str], None]
 
 
@@ -112,6 +114,7 @@ def ours(turn: Turn, plan: Plan) -> PathRun:
         doubled=result.doubled,
         void=result.void,
         void_why="; ".join(result.void_why),
+        amiss=result.checks.told[:3],
         moves_per_s=result.rate.achieved,
         server_cores=round(sum(s.cpu for s in result.services.values()), 3),
         server_mb=round(sum(s.memory_mb for s in result.services.values()), 1),
@@ -137,11 +140,11 @@ def loaded(
         programs.module(
             "stack.cli",
             "load",
-            *("--own", "--engines", str(engines)),
+            *("--engines", str(engines), "--ramp-within", f"{RAMP_WITHIN:.0f}s"),
             *("--players", str(players), "--seats", str(seats), "--rate", f"{rate:g}", "--duration", f"{plan.hold:g}s"),
             *("--tvs", str(tvs), "--reconnects", "0", "--sleepers", "0", "--slow", "0"),
             *("--json", str(file)),
-            seconds=120 + plan.hold + players / 20,
+            seconds=RAMP_WITHIN + plan.hold + CHECKED_WITHIN,
             ends=(0, 1),
         )
         if not file.exists():
@@ -168,6 +171,7 @@ def peers(turn: Turn, plan: Plan) -> PathRun:
         doubled=played.doubled,
         void=played.void,
         void_why=played.void_why,
+        amiss=[],
         moves_per_s=played.moves_per_s,
         server_cores=played.server_cpu_share,
         server_mb=played.server_mb,

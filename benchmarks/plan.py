@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from benchmarks.programs import LeftOut
 
@@ -17,7 +17,7 @@ class Plan:
 
     name: str
     sizes: tuple[int, ...]
-    """Players, a move a second each."""
+    """Players, a move a second each; what matters most first."""
     flat: int
     """Players flat out."""
     engines: tuple[int, ...]
@@ -33,13 +33,11 @@ class Plan:
     starts: int
     minutes: float
     """All parts together, at most: what isn't begun by then is left out."""
-    extra: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Arguments for the programs of parts that have their own."""
 
 
 FULL = Plan(
     name="full",
-    sizes=(400, 1000, 2000, 4000),
+    sizes=(4000, 1000, 2000, 400),
     flat=FLAT,
     engines=(1, 2),
     rounds=2,

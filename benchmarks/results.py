@@ -39,6 +39,7 @@ class PathRun(msgspec.Struct):
     doubled: Annotated[int, Meta(description="moves decided or told twice")]
     void: Annotated[bool, Meta(description="the load was not what it should be: the run counts for nothing")]
     void_why: Annotated[str, Meta(description="why it is void")]
+    amiss: Annotated[list[str], Meta(description="the first things that were lost, doubled or unlike, in words")]
     moves_per_s: Annotated[float, Meta(description="moves sent a second")]
     server_cores: Annotated[float, Meta(description="cores that the servers used")]
     server_mb: Annotated[float, Meta(description="memory of all servers at the end, in 10^6 bytes")]

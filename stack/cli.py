@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from stack.data import COUNTS, DataFolder, InUse, default_folder
+from stack.data import COUNTS, ROOT, DataFolder, InUse, default_folder
 
-OWN_PARSERS = ("simulate", "load", "soak", "chaos", "model")
+OWN_PARSERS = ("simulate", "load", "soak", "chaos", "bench", "model")
 
 INTERRUPTED = 128 + signal.SIGINT
 """The exit code that shells give a command which Ctrl-C ended."""
@@ -100,6 +100,9 @@ def _parser() -> argparse.ArgumentParser:
 
     chaos = commands.add_parser("chaos", help="processes that die while rooms play, and what it costs", add_help=False)
     chaos.set_defaults(run=_chaos)
+
+    bench = commands.add_parser("bench", help="how fast it is, beside the peer, as a page", add_help=False)
+    bench.set_defaults(run=_bench)
 
     model = commands.add_parser("model", help="the ownership protocol, simulated seed by seed", add_help=False)
     model.set_defaults(run=_model)
@@ -282,6 +285,15 @@ def _chaos(arguments: argparse.Namespace) -> int:
         return _fail(f"no stack came up:\n{error}", "try `snatch play` and look at its logs")
     except orders.Refused as error:
         return _fail(f"the running stack can't be raised: {error}", "look at `snatch status`")
+
+
+def _bench(arguments: argparse.Namespace) -> int:
+    if not (ROOT / "benchmarks").is_dir():
+        return _fail("the benchmarks are not here", "run them in a clone")
+    sys.path.insert(0, str(ROOT))  # a clone has them, the installed package doesn't
+    from benchmarks import cli
+
+    return cli.main(arguments.rest)
 
 
 def _model(arguments: argparse.Namespace) -> int:
