@@ -55,10 +55,10 @@ class Place:
             self._table = table
             return
         self._stand(detach=False)
-        self._table = table
-        if table is None:
+        if table is None or self._table:  # what waits was meant for the table before
             self._refuse_early()
-        else:
+        self._table = table
+        if table is not None:
             self._start(who, table)
 
     def leave(self) -> None:

@@ -294,3 +294,23 @@ async def test_a_table_that_is_gone_is_not_played_at(new_nats: New) -> None:
             await phone.move(2)
             assert (await phone.until("error", id=2))["code"] == "no_table"
         assert s.engine.commands[0].kind == pb.COMMAND_KIND_MOVE
+
+
+async def test_a_move_that_waited_for_one_table_is_not_made_at_the_next(new_nats: New) -> None:
+    async with stage(new_nats) as s:
+        s.at_table("p1")
+        s.engine.hold_attach = asyncio.Event()
+        async with s.phone() as phone:
+            await phone.hello(s.rooms.token(ROOM, "p1"))
+            await s.engine.until(lambda: s.engine.attaches == 1)
+            await phone.move(1)
+            await phone.send({"t": "ping", "at": 1})
+            await phone.until("pong")
+            table = s.tables.open(ROOM, "t2")
+            await s.rooms.change(ROOM, table="t2")
+            assert (await phone.until("error", id=1))["code"] == "no_table"
+            s.engine.hold_attach.set()
+            await phone.until("snapshot")
+            await phone.move(1, {"t": "turn", "other": True})
+            await phone.answered(1)
+        assert [b"other" in body for _, _, body in table.decided] == [True]
