@@ -15,6 +15,7 @@ from simulate.load_report import (
     delay_rows,
     generator_rows,
     in_order,
+    machine,
     ms,
     service_rows,
     topology,
@@ -234,5 +235,5 @@ def _tables(result: Result) -> Iterator[str]:
         yield page.table(title, ("", ""), rows)
     events = [[f"{event.at:,.1f} s", event.kind, event.words] for event in in_order(result)]
     yield page.table("Events", ("", "", ""), events, words=True)
-    ran = {**result.hardware, **result.versions, **result.settings}
+    ran = {"busy": machine(result) or "not known", **result.hardware, **result.versions, **result.settings}
     yield page.table("Machine, versions, settings", ("", ""), [[k, v] for k, v in ran.items()], words=True)

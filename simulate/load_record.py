@@ -110,6 +110,7 @@ class Rate(msgspec.Struct):
     """Of the hold, in moves a second."""
 
     target: float
+    """The spike included."""
     due: float
     """What fell due: less than the target while rooms are between two hands."""
     achieved: float
@@ -167,7 +168,7 @@ class Service(msgspec.Struct):
     memory_mb: float
     """At the end of the hold, its child processes included."""
     memory_mb_per_1000_players: float
-    """What it grew by from before the first player to the end of the hold."""
+    """What it grew by from before the first player to the end of the hold: of memory that it shares with nobody."""
 
 
 class Generator(msgspec.Struct):

@@ -38,6 +38,7 @@ def text(result: Result) -> str:
         _table("delays", DELAY_COLUMNS, delay_rows(result.delays)),
         _table("services", SERVICE_COLUMNS, service_rows(result)),
         _table("generators", GENERATOR_COLUMNS, generator_rows(result)),
+        [f"machine  {words}" for words in (machine(result),) if words],
         [
             f"moves    {checks.moves:,} sent · {checks.answered:,} answered · {checks.unanswered:,} unanswered",
             f"lost     {result.lost:,} acknowledged but lost · {result.doubled:,} doubled ·"
@@ -58,6 +59,21 @@ def text(result: Result) -> str:
         verdict(result),
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
+def machine(result: Result) -> str:
+    """Who used its cores in the hold, on the average; empty when it isn't known."""
+    held = [sample for sample in result.samples if sample.phase == "hold" and sample.machine_cpu]
+    if not held:
+        return ""
+    busy = sum(sample.machine_cpu for sample in held) / len(held)
+    ours = sum(service.cpu for service in result.services.values())
+    players = sum(generator.cpu for generator in result.generators)
+    others = max(0.0, busy - ours - players)
+    return (
+        f"{busy:.2f} of {result.hardware.get('cores', '?')} cores were busy in the hold: {ours:.2f} with the stack,"
+        f" {players:.2f} with generators, {others:.2f} with others"
+    )
 
 
 def verdict(result: Result) -> list[str]:

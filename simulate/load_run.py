@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from simulate import load_log
-from simulate.load_delays import NOTHING, Buckets, add, glance, merged, told
+from simulate.load_delays import NOTHING, merged, told
 from simulate.load_live import View
 from simulate.load_machine import durability, hardware, topology, versions
-from simulate.load_orders import Compare, Drained, Final, Hold, Order, Ready, Second, Stop
+from simulate.load_orders import Compare, Drained, Final, Hold, Order, Ready, Stop
 from simulate.load_processes import Process, every, share
 from simulate.load_record import (
     VERSION,
@@ -31,6 +31,7 @@ from simulate.load_record import (
     Sample,
 )
 from simulate.load_samples import SUPERVISOR, Meter, Use, machine, over, seconds
+from simulate.load_seconds import Seconds
 from simulate.load_verdict import missed, void_why
 from simulate.vigil import Running, Stack
 
@@ -65,9 +66,7 @@ class Run:
         self._wish, self._stack, self._running, self._view = wish, stack, running, view
         self._meter = Meter(stack, running) if stack.get("parts") else None
         self._processes: list[Process] = []
-        self._heard: list[Second] = []
-        """Since the last sample: none of a generator that is late, then two."""
-        self._newest: dict[int, Second] = {}
+        self._seconds = Seconds()
         self._phase: Phase = "ramp"
         self._hold = Hold(0.0, 0.0, 1.0, 0.0, 0.0)
         self._start = 0.0
@@ -95,6 +94,7 @@ class Run:
         finally:
             sampling.cancel()
             await asyncio.gather(sampling, return_exceptions=True)
+            self._show(every=True)
             await asyncio.gather(*(process.end() for process in self._processes))
         judged = await self._judge(finals)
         unanswered = sum(d.unanswered for d in drained)
@@ -126,7 +126,8 @@ class Run:
                 seed=asked.seed,
                 abreast=wish.abreast,
             )
-            self._processes.append(Process(order, self._hear))
+            self._processes.append(Process(order, self._seconds.hear))
+        self._seconds.generators = processes
         await asyncio.gather(*(process.start() for process in self._processes))
         try:
             async with asyncio.timeout(wish.ramp_within):
@@ -172,60 +173,31 @@ class Run:
 
     # ---- seconds ----
 
-    def _hear(self, index: int, second: Second) -> None:
-        self._heard.append(second)
-        self._newest[index] = second
-
     async def _look(self) -> dict[str, Use]:
         return {} if self._meter is None else await asyncio.to_thread(self._meter.look)
 
     async def _sample(self) -> None:
-        """Half a second after generators told of theirs, put each second together."""
+        """Half a second after a second is over, when generators have told of theirs."""
         uses, at, busy = await self._look(), time.monotonic(), machine()
         while True:
             # A timer may fire a little too soon.
             await asyncio.sleep(round(at - 0.5) + 1.5 - time.monotonic())
             was, at, before, busy = at, time.monotonic(), busy, machine()
             used = await self._look()
-            sample = self._together()
-            sample.services = seconds(uses, used, at - was) if used else {}
-            sample.machine_cpu = round((busy - before) / (at - was), 3)
+            services = seconds(uses, used, at - was) if used else {}
+            self._seconds.look(round(at - 0.5), self._phase, services, round((busy - before) / (at - was), 3))
             uses = used
             if self._meter is not None:
                 for change in self._meter.events:
                     self._mark("part", f"{change.part} {change.what}")
                 self._meter.events.clear()
+            self._show()
+
+    def _show(self, *, every: bool = False) -> None:
+        for sample in self._seconds.take(every=every):
+            sample.at = round(sample.at - self._start, 1)
             self.samples.append(sample)
             self._view.show(sample)
-
-    def _together(self) -> Sample:
-        heard, self._heard = self._heard, []
-        delays: dict[str, Buckets] = {"own": {}, "rival": {}, "tv": {}}
-        for second in heard:
-            for name, buckets in delays.items():
-                add(buckets, second.delays.get(name, {}))
-
-        def total(name: str) -> int:
-            return int(sum(getattr(second, name) for second in heard))
-
-        return Sample(
-            at=round(time.monotonic() - 0.5 - self._start, 1),
-            phase=self._phase,
-            players=sum(second.players for second in self._newest.values()),
-            spectators=sum(second.spectators for second in self._newest.values()),
-            due=total("due"),
-            moves=total("moves"),
-            answered=total("answered"),
-            refused=total("refused"),
-            errors=total("errors"),
-            reconnects=total("reconnects"),
-            own=glance(delays["own"]),
-            rival=glance(delays["rival"]),
-            tv=glance(delays["tv"]),
-            received_bytes=total("received"),
-            lag_p99_ms=max((glance(second.lag).p99_ms for second in heard), default=0.0),
-            generator_cpu=max((second.cpu for second in heard), default=0.0),
-        )
 
     # ---- the end ----
 
@@ -254,7 +226,7 @@ class Run:
         delays = {name: told(merged(f.delays[name] for f in finals)) for name in finals[0].delays}
         own: Delay = delays.get("own", NOTHING)
         rate = Rate(
-            target=players * asked.rate,
+            target=round(players * asked.rate * (0.9 + 0.1 * asked.spike), 1),
             due=round(sum(f.hold_due for f in finals) / long, 1),
             achieved=round(moves / long, 1),
             moves=moves,

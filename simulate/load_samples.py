@@ -43,6 +43,8 @@ class Use:
     """Bytes; pages that several processes share count in parts (PSS), or whole where the kernel can't say."""
     processes: int = 0
     """Alive just now."""
+    private: int = 0
+    """Bytes that no other process shares: what shows growth, whoever starts or ends beside it."""
 
 
 NOT_THERE = Use("")
@@ -68,6 +70,7 @@ class _Part:
     root: float = 0.0
     """Of the root and of its children that ended."""
     memory: int = 0
+    private: int = 0
     processes: int = 0
     state: str = ""
 
@@ -109,7 +112,7 @@ class Meter:
         self._tell(listed, died)
         self._supervise()
         self._looks += 1
-        return {name: Use(p.kind, p.spent, p.memory, p.processes) for name, p in self._parts.items()}
+        return {name: Use(p.kind, p.spent, p.memory, p.processes, p.private) for name, p in self._parts.items()}
 
     def _follow(self, part: _Part, trees: Mapping[int, list[int]], *, new: bool = False) -> bool:
         """Read a part's tree; False when its root has ended since the last look."""
@@ -122,19 +125,22 @@ class Meter:
             tree = own = _cpu(root)
         except psutil.NoSuchProcess:
             return False
-        memory, processes = 0, 0
+        memory, private, processes = 0, 0, 0
         for member in (root, *_members(root.pid, trees)):
             with contextlib.suppress(psutil.Error):
                 if member is not root:
                     tree += _cpu(member)
                 if new or self._looks % MEMORY_EVERY == 0:
-                    memory += _memory(member)
+                    whole, alone = _memory(member)
+                    memory += whole
+                    private += alone
                 processes += member.status() != psutil.STATUS_ZOMBIE
         if new:
             part.tree = tree if self._first else 0.0
         part.spent += max(0.0, tree - part.tree)
         part.tree, part.root, part.processes = tree, own, processes
-        part.memory = memory or part.memory
+        if memory:
+            part.memory, part.private = memory, private
         return True
 
     def _settle(self, died: Sequence[_Part]) -> None:
@@ -147,7 +153,8 @@ class Meter:
         self._late = 0.0 if died else new
         for part in died:
             part.spent += unseen
-            part.process, part.tree, part.root, part.memory, part.processes = None, 0.0, 0.0, 0, 0
+            part.process, part.tree, part.root = None, 0.0, 0.0
+            part.memory, part.private, part.processes = 0, 0, 0
 
     def _ended(self) -> float | None:
         """CPU seconds of the stack's children that ended, theirs included."""
@@ -180,7 +187,7 @@ class Meter:
             part.spent += own - part.tree
             part.tree, part.processes = own, 1
             if self._looks % MEMORY_EVERY == 0:
-                part.memory = _memory(process)
+                part.memory, part.private = _memory(process)
 
 
 def servers(uses: Mapping[str, Use]) -> float:
@@ -211,7 +218,7 @@ def over(
             cpu_us_per_move=_grown(before, name, use) * 1e6 / max(1, moves),
             cpu=_grown(before, name, use) / max(lasted, 1e-3),
             memory_mb=use.memory / MB,
-            memory_mb_per_1000_players=(use.memory - _before(idle, name).memory) / MB * 1000 / max(1, players),
+            memory_mb_per_1000_players=(use.private - _before(idle, name).private) / MB * 1000 / max(1, players),
         )
         for name, use in after.items()
     }
@@ -261,9 +268,11 @@ def _cpu(process: psutil.Process) -> float:
     return float(own + times.children_user + times.children_system)
 
 
-def _memory(process: psutil.Process) -> int:
+def _memory(process: psutil.Process) -> tuple[int, int]:
+    """Bytes: with its part of what it shares, and what it has alone.  Raises psutil.Error."""
     try:
         full = process.memory_full_info()
     except psutil.AccessDenied:
-        return int(process.memory_info().rss)
-    return int(getattr(full, "pss", 0) or full.rss)
+        rss = int(process.memory_info().rss)
+        return rss, rss
+    return int(getattr(full, "pss", 0) or full.rss), int(full.uss)

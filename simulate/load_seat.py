@@ -69,6 +69,8 @@ class Seat:
         self.live = False
         """A snapshot has come on this socket."""
         self.asleep = False
+        self._woke = 0.0
+        """When it woke last: what was due before waited for it, not for the servers."""
         self.final = False
         self.lobby: out.Lobby | None = None
         self.last = 0
@@ -210,6 +212,7 @@ class Seat:
     def wake(self) -> None:
         if self.asleep:
             self.asleep = False
+            self._woke = time.monotonic()
             if self.socket is not None:
                 self.socket.resume()
             self.kick(time.monotonic())
@@ -255,7 +258,7 @@ class Seat:
         number = self.number
         for by, id, due, owed in heard.moves:
             if by != number:
-                if due is not None and tally.start <= due < tally.end:
+                if due is not None and tally.start <= due < tally.end and due >= self._woke:
                     tally.rival.append(now - due)
                 continue
             if id <= self._told_table:
@@ -299,7 +302,7 @@ class Seat:
                 self._tally.amiss(words if id <= self.last else f"seat {self.number} never sent move {id}")
             return
         self.told = max(self.told, id)
-        self._tally.own_frame(sent[0], now)
+        self._tally.own_frame(sent[0], now, counts=sent[0] >= self._woke)
         if no is not None:
             self._tally.refusals[no.code] += 1
             self.refused[id] = no

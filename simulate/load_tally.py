@@ -57,8 +57,11 @@ class Tally:
         if self.start <= due < self.end:
             self.hold_idle += 1
 
-    def own_frame(self, due: float, now: float) -> None:
+    def own_frame(self, due: float, now: float, *, counts: bool = True) -> None:
+        """An answer came; its delay `counts` unless its player slept meanwhile."""
         self.answered += 1
+        if not counts:
+            return
         if self.start <= due < self.end:
             self.own.append(now - due)
         else:

@@ -126,6 +126,7 @@ def test_the_text_holds_what_a_run_is_judged_by() -> None:
         "clients: 100",
         "kill engine-1",
         "100.0",
+        "1.10 of 2 cores were busy in the hold: 0.52 with the stack, 0.35 with generators, 0.23 with others",
     ):
         assert words in said
     assert said.splitlines()[-1].startswith("✓")

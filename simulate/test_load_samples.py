@@ -160,9 +160,9 @@ def test_the_supervisor_is_listed_but_no_server() -> None:
 
 
 def test_a_part_that_came_meanwhile_is_counted_from_nothing() -> None:
-    idle = {"engine-1": Use("engine", 0.5, 40_000_000, 1)}
+    idle = {"engine-1": Use("engine", 0.5, 40_000_000, 1, 30_000_000)}
     before = {"engine-1": Use("engine", 1.0, 50_000_000, 1)}
-    after = {"engine-1": Use("engine", 3.0, 60_000_000, 2), "engine-2": Use("engine", 0.5, 30_000_000, 1)}
+    after = {"engine-1": Use("engine", 3.0, 45_000_000, 2, 50_000_000), "engine-2": Use("engine", 0.5, 30_000_000, 1)}
     second = seconds(before, after, 4.0)
     assert (second["engine-1"].cpu, second["engine-1"].processes) == (0.5, 2)
     assert second["engine-2"].cpu == 0.125
