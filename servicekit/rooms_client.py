@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 import grpc
@@ -103,6 +103,15 @@ class RoomsClient:
         kind = pb.PRESENCE_KIND_HERE if here else pb.PRESENCE_KIND_GONE
         request = pb.PresenceRequest(token=token, socket=socket, kind=kind)
         await self._ask(lambda stub, t: stub.Presence(request, timeout=t))
+
+    async def still_here(self, sockets: Sequence[tuple[str, str]]) -> list[str] | None:
+        """Tokens and sockets, 64 at most; of each "" or a refusal's code.
+
+        None: those who answer are of a release that must be told one by one.  Raises LobbyAway.
+        """
+        request = pb.StillHereRequest(sockets=[pb.OpenSocket(token=t, socket=s) for t, s in sockets])
+        response = await self._ask(lambda stub, t: _still_here(stub, request, t))
+        return list(response.refusals) if len(response.refusals) == len(sockets) else None
 
     async def ready(self) -> str | None:
         """None when lobbies can be read and written, else why not."""
@@ -208,6 +217,17 @@ async def _answers(stub: RoomsServiceAsyncStub) -> bool:
 
 async def _coroutine(call: Awaitable[R]) -> R:
     return await call
+
+
+async def _still_here(
+    stub: RoomsServiceAsyncStub, request: pb.StillHereRequest, timeout: float
+) -> pb.StillHereResponse:
+    try:
+        return await stub.StillHere(request, timeout=timeout)
+    except grpc.aio.AioRpcError as error:
+        if error.code() is grpc.StatusCode.UNIMPLEMENTED:
+            return pb.StillHereResponse()
+        raise
 
 
 async def _ask_ready(stub: RoomsServiceAsyncStub, timeout: float) -> pb.ReadyResponse:

@@ -105,7 +105,7 @@ class Player:
             return self._refuse(refusal.code, "", _GOODBYE.get(refusal.code, NO_ROOM))
         welcome = Welcome(v=VERSION, build=parts.settings.build, player=self._claims.player)
         self._socket.send(msgspec.json.encode(welcome))
-        parts.presence.here(self._id, self._token, self._on_presence_refused)
+        parts.presence.here(self._id, room, self._token, self._on_presence_refused)
         parts.lobby_watch.enter(self._socket)
         feed.listeners.append(self)
         if feed.lobby is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable
 
 import msgspec
@@ -21,6 +22,7 @@ NOT_BEFORE = 1.0
 
 
 class _Here(msgspec.Struct):
+    room: str
     token: str
     refused: Callable[[str], None]
     due: float
@@ -59,16 +61,16 @@ class Presence:
         except TimeoutError:
             self._log.warning("rooms was not told who went", sockets=len(self._gone))
 
-    def here(self, socket: str, token: str, refused: Callable[[str], None]) -> None:
+    def here(self, socket: str, room: str, token: str, refused: Callable[[str], None]) -> None:
         """`refused` is told the code when rooms doesn't know the player any more."""
-        self._here[socket] = _Here(token, refused, 0.0)
+        self._here[socket] = _Here(room, token, refused, 0.0)
         self._kick.set()
 
     def missed(self, socket: str) -> None:
         """The lobby shows this socket's player away, as after a Redis that was empty: rooms is told again."""
         known = self._here.get(socket)
         if known is not None and known.told + NOT_BEFORE <= asyncio.get_running_loop().time() < known.due:
-            known.due = 0.0
+            known.due = known.told = 0.0
             self._kick.set()
 
     def gone(self, socket: str) -> None:
@@ -86,11 +88,41 @@ class Presence:
             self._kick.clear()
             try:
                 await self._tell_gone()
-                due = [s for s, here in self._here.items() if here.due <= loop.time()]
-                for first in range(0, len(due), AT_ONCE):
-                    await asyncio.gather(*(self._tell_here(s) for s in due[first : first + AT_ONCE]))
+                due = {s: here for s, here in self._here.items() if here.due <= loop.time()}
+                new = [s for s, here in due.items() if not here.told]
+                for first in range(0, len(new), AT_ONCE):
+                    await asyncio.gather(*map(self._tell_here, new[first : first + AT_ONCE]))
+                again = self._roommates({here.room for here in due.values() if here.told})
+                for first in range(0, len(again), AT_ONCE):
+                    await self._tell_still_here(again[first : first + AT_ONCE])
             except Exception:
                 self._log.exception("presence")
+
+    def _roommates(self, rooms: set[str]) -> list[str]:
+        """Their sockets here that rooms knows, room by room: it reads and writes each room once for all of them."""
+        found: defaultdict[str, list[str]] = defaultdict(list)
+        for socket, here in self._here.items() if rooms else ():
+            if here.told and here.room in rooms:
+                found[here.room].append(socket)
+        return [socket for sockets in found.values() for socket in sockets]
+
+    async def _tell_still_here(self, sockets: list[str]) -> None:
+        now = asyncio.get_running_loop().time()
+        there = [(socket, self._here[socket]) for socket in sockets if socket in self._here]
+        for _, here in there:
+            here.told, here.due = now, now + EVERY
+        try:
+            refusals = await self._rooms.still_here([(here.token, socket) for socket, here in there])
+        except (LobbyAway, LobbyRefusal):
+            for _, here in there:
+                here.due = now + AGAIN
+            return
+        if refusals is None:
+            await asyncio.gather(*map(self._tell_here, sockets))
+            return
+        for (_, here), code in zip(there, refusals, strict=True):
+            if code:
+                here.refused(code)
 
     async def _tell_here(self, socket: str) -> None:
         here = self._here.get(socket)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -22,6 +22,7 @@ from wire.places import new_code, tidy_code
 MAX_REQUEST = 64
 MAX_ACT = 4096
 MAX_SOCKET = 64
+MAX_STILL_HERE = 64
 AGAIN = 5000
 """ms until a table whose engine was away is looked for again."""
 
@@ -142,6 +143,42 @@ class Lobbies:
                 presence.gone(room, claims.player, socket, now)
 
         await self._rooms.change(claims.room, make, claims if here else None)
+
+    async def still_here(self, sockets: Sequence[tuple[str, str]]) -> list[str]:
+        """Tokens and sockets that are open, room by room; of each "", or why it is refused."""
+        if len(sockets) > MAX_STILL_HERE:
+            raise LobbyError("unknown")
+        refusals = [""] * len(sockets)
+        rooms: dict[str, dict[int, tuple[Claims, str]]] = {}
+        for at, (token, socket) in enumerate(sockets):
+            try:
+                claims = self._claims(token)
+                if not socket or len(socket) > MAX_SOCKET:
+                    raise LobbyError("unknown")
+            except LobbyError as error:
+                refusals[at] = error.code
+            else:
+                rooms.setdefault(claims.room, {})[at] = (claims, socket)
+
+        async def beat(code: str, there: dict[int, tuple[Claims, str]]) -> None:
+            def make(room: Room, now: int) -> None:
+                for at, (claims, socket) in there.items():
+                    refusals[at] = ""
+                    try:
+                        _same_room(room, claims)
+                        lobby.arrive(room, claims.player, socket, now, self._times)
+                    except LobbyError as error:
+                        refusals[at] = error.code
+
+            try:
+                await self._rooms.change(code, make, next(iter(there.values()))[0])
+            except LobbyError as error:
+                for at in there:
+                    refusals[at] = error.code
+
+        for code, there in rooms.items():  # one after another: it is never urgent
+            await beat(code, there)
+        return refusals
 
     # ---- the table -------------------------------------------------------------
 

@@ -84,6 +84,13 @@ class RoomsServicer(rooms_pb2_grpc.RoomsServiceServicer):
 
         return await self._answered("presence", answer, context)
 
+    async def StillHere(self, request: pb.StillHereRequest, context: Any) -> pb.StillHereResponse:  # noqa: N802
+        async def answer() -> pb.StillHereResponse:
+            sockets = [(s.token, s.socket) for s in request.sockets]
+            return pb.StillHereResponse(refusals=await self._lobbies.still_here(sockets))
+
+        return await self._answered("still_here", answer, context)
+
     async def Ready(self, request: pb.ReadyRequest, context: Any) -> pb.ReadyResponse:  # noqa: N802
         return pb.ReadyResponse(missing=await self._ready() or "")
 

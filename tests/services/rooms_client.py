@@ -98,6 +98,10 @@ class RoomsClient:
     async def here(self, token: str, socket: str = "s1") -> None:
         await self.stub.Presence(pb.PresenceRequest(token=token, socket=socket, kind=pb.PRESENCE_KIND_HERE))
 
+    async def still_here(self, *sockets: tuple[str, str]) -> list[str]:
+        request = pb.StillHereRequest(sockets=[pb.OpenSocket(token=token, socket=socket) for token, socket in sockets])
+        return list((await self.stub.StillHere(request)).refusals)
+
     async def gone(self, token: str, socket: str = "s1") -> None:
         await self.stub.Presence(pb.PresenceRequest(token=token, socket=socket, kind=pb.PRESENCE_KIND_GONE))
 

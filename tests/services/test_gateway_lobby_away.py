@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+import pytest
+
+from services.gateway import presence
 from tests.servers import NatsServer
 from tests.services.stage import ROOM, stage
 from wire import client_out
@@ -38,6 +41,21 @@ async def test_a_lobby_that_shows_somebody_away_who_is_here_is_told_again(new_na
             first, again = s.rooms.presence[:2]
             assert first == again
             assert first[2]
+
+
+async def test_a_rooms_sockets_are_told_again_together_and_one_by_one_to_a_worker_of_before(
+    new_nats: New, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(presence, "EVERY", 0.1)
+    monkeypatch.setattr(presence, "TICK", 0.05)
+    async with stage(new_nats) as s:
+        s.at_table("p1", "p2")
+        async with s.seated("p1"), s.seated("p2"):
+            await s.rooms.until(lambda: any(len(sockets) == 2 for sockets in s.rooms.still_here))
+            assert {player for player, _, _ in s.rooms.presence} == {"p1", "p2"}
+            assert {socket for _, socket, _ in s.rooms.presence} >= set(s.rooms.still_here[-1])
+            s.rooms.of_before, told = True, len(s.rooms.presence)
+            await s.rooms.until(lambda: {p for p, _, here in s.rooms.presence[told:] if here} == {"p1", "p2"})
 
 
 async def test_who_comes_to_a_room_while_no_worker_answers_sits_at_the_table_all_the_same(new_nats: New) -> None:

@@ -229,6 +229,18 @@ async def test_names_and_ids_that_are_none_are_refused(one: Worker) -> None:
     assert await refusal(one.client.stub.Presence(pb.PresenceRequest(token=ann.token, socket="s"))) == unknown
 
 
+async def test_of_many_sockets_told_at_once_each_keeps_its_player_present_or_learns_why_not(one: Worker) -> None:
+    ann, other = await one.client.create("Ann"), await one.client.create("Ann")
+    bo = await one.client.join(ann.room, "Bo")
+    sockets = [(ann.token, "a1"), ("nonsense", "x1"), (other.token, "o1"), (bo.token, "b1"), (ann.token, "")]
+    assert await one.client.still_here(*sockets) == ["", "bad_token", "", "", "unknown"]
+    assert [p.present for p in (await one.client.lobby(ann.room)).players] == [True, True]
+    assert [p.present for p in (await one.client.lobby(other.room)).players] == [True]
+    await one.client.act(ann.token, ask.RemovePlayer(bo.player))
+    assert await one.client.still_here((bo.token, "b1"), (ann.token, "a1")) == ["removed", ""]
+    assert (await refusal(one.client.still_here(*[(ann.token, "a1")] * 65)))[0] == "INVALID_ARGUMENT"
+
+
 async def test_the_host_away_for_the_grace_is_followed_and_the_returning_one_is_a_player(
     quick: Worker, nc: bus.Bus, tables: TwinTables
 ) -> None:

@@ -27,6 +27,10 @@ class TwinRooms(rooms_pb2_grpc.RoomsServiceServicer):
         self.no_place: set[str] = set()
         """Players whose places others have taken."""
         self.made: dict[str, pb.CreateRoomResponse] = {}
+        self.of_before = False
+        """Of the release before: it knows no StillHere."""
+        self.still_here: list[list[str]] = []
+        """The sockets of each call."""
         self.presence: list[tuple[str, str, bool]] = []
         """(player, socket, here) as told."""
         self.away = False
@@ -148,3 +152,12 @@ class TwinRooms(rooms_pb2_grpc.RoomsServiceServicer):
         async with self.something:
             self.something.notify_all()
         return pb.PresenceResponse()
+
+    async def StillHere(self, request: pb.StillHereRequest, context: Any) -> pb.StillHereResponse:  # noqa: N802
+        await self._check(context)
+        if self.of_before:
+            await context.abort(grpc.StatusCode.UNIMPLEMENTED, "")
+        self.still_here.append([s.socket for s in request.sockets])
+        async with self.something:
+            self.something.notify_all()
+        return pb.StillHereResponse(refusals=["" for _ in request.sockets])
