@@ -23,7 +23,7 @@ PATIENCE = {
     IDLE: 600.0,
     "SNATCH_REQUEST_MEMORY": 600.0,
     "SNATCH_JOIN_PATIENCE": 60.0,
-    "SNATCH_TABLE_CHECK": 30.0,
+    "SNATCH_TABLE_CHECK": 120.0,
 }
 """Settings of lobbies that are compressed, with their usual seconds.  The rates of the doors are lifted beside."""
 LIFTED = {"SNATCH_CREATE_PER_MINUTE": "0", "SNATCH_JOIN_PER_MINUTE": "0", "SNATCH_LOOK_PER_MINUTE": "0"}

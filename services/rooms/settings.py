@@ -23,7 +23,9 @@ class RoomsSettings(TokenSettings):
     room_idle: float = Field(600.0, gt=0, description="Seconds that a room outlives its last human.")
     request_memory: float = Field(600.0, gt=0, description="Seconds that a repeated call gets the first one's answer.")
     socket_stale: float = Field(50.0, gt=0, description="Seconds after which a silent socket is gone.")
-    table_check: float = Field(30.0, gt=0, description="Seconds between looks at a live table.")
+    table_check: float = Field(
+        120.0, gt=0, description="Seconds between looks at a live table, in case news of it was missed."
+    )
     finished_kept: float = Field(1800.0, gt=0, description="Seconds that standings are shown, if nobody goes on.")
     reconcile_every: float = Field(
         30.0, gt=0, description="Seconds between two times that all rooms are held against all tables."
