@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from prometheus_client import CollectorRegistry
-from starlette.routing import WebSocketRoute
 
 from servicekit import logs, web
 from servicekit.door import Door
 from servicekit.ending import in_order
 from servicekit.health import HttpServer
-from servicekit.sockets import Socket, uvicorn_options
+from servicekit.http_protocol import uvicorn_options
+from servicekit.sockets import Socket
 from servicekit.tokens import Tokens
 from servicekit.upstream import Upstream
 from services.gateway.http import Api, build_app
@@ -52,13 +52,11 @@ class Gateway:
         presence.start()
         lobby_watch.start()
         site = web.Site(settings)
-        self._door = Door(site, settings.max_sockets, self._serve, self._metrics)
+        self._door = Door(site, "/ws", settings.max_sockets, self._serve, self._metrics)
         app = build_app(settings, site, Api(settings, site, up.rooms, self._metrics), self.ready)
-        app.router.routes.append(WebSocketRoute("/ws", self._door.endpoint))
         app.router.routes.extend(web.files(settings))
-        self._http = HttpServer(
-            app, settings.host, settings.port, reuse_port=settings.reuse_port, **uvicorn_options(settings.max_sockets)
-        )
+        options = uvicorn_options(self._door, settings.max_sockets)
+        self._http = HttpServer(app, settings.host, settings.port, reuse_port=settings.reuse_port, **options)
         await self._http.start()
         self.port = self._http.port
         self._log.info("players' port", host=settings.host, port=self.port)

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import time
-
 from prometheus_client import CollectorRegistry
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route, WebSocketRoute
-from starlette.websockets import WebSocket
+from starlette.routing import Route
 
 from servicekit import logs, web
 from servicekit.door import Door
 from servicekit.ending import in_order
 from servicekit.health import HttpServer
+from servicekit.http_protocol import uvicorn_options
 from servicekit.limits import AddressLimit
-from servicekit.sockets import Socket, uvicorn_options
+from servicekit.sockets import Socket
 from servicekit.upstream import Upstream
 from services.watch.metrics import WatchMetrics
 from services.watch.settings import WatchSettings
@@ -34,7 +32,6 @@ class Watch:
         self.port = settings.watch_port
         """The TVs' port; the real one once started."""
         self._site = web.Site(settings, players_port=settings.port)
-        self._opening = AddressLimit(settings.tvs_per_minute)
         self.upstream: Upstream | None = None
         self._parts: Parts | None = None
         self._http: HttpServer | None = None
@@ -46,13 +43,20 @@ class Watch:
         up = self.upstream = await Upstream.connect(settings, "watch", seats=False)
         self._parts = Parts(settings, up.lobbies, up.feeds, self._metrics)
         self._metrics.watch_rooms(lambda: up.feeds.rooms)
-        self._door = Door(self._site, settings.max_sockets, self._serve, self._metrics)
+        self._door = Door(
+            self._site,
+            "/tv",
+            settings.max_sockets,
+            self._serve,
+            self._metrics,
+            opening=AddressLimit(settings.tvs_per_minute),
+        )
         self._http = HttpServer(
-            self._app(self._door),
+            self._app(),
             settings.host,
             settings.watch_port,
             reuse_port=settings.reuse_port,
-            **uvicorn_options(settings.max_sockets),
+            **uvicorn_options(self._door, settings.max_sockets),
         )
         await self._http.start()
         self.port = self._http.port
@@ -78,24 +82,16 @@ class Watch:
         assert self._parts is not None
         await Tv(socket, self._parts).run()
 
-    def _app(self, door: Door) -> Starlette:
+    def _app(self) -> Starlette:
         settings = self._settings
 
         async def page(_: Request) -> Response:
             return web.page(settings.web_dir, "watch.html")
 
-        async def tv(ws: WebSocket) -> None:
-            if self._opening.take(self._site.address(ws), time.monotonic()):
-                self._metrics.socket_refused(429)
-                await ws.close(1008)
-                return
-            await door.endpoint(ws)
-
         app = Starlette(
             routes=[
                 Route("/", page),
                 Route("/watch", page),
-                WebSocketRoute("/tv", tv),
                 *web.routes(settings, self._site),
                 *web.files(settings),
             ],

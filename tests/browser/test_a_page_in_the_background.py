@@ -10,17 +10,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from games.snatch_solitaire.messages import ToMiddle
-from servicekit import sockets
+from servicekit import pulse
 from services.engine import table as engine_table
 from services.engine.app import Engine
-from services.gateway import app as gateway
 from services.gateway import presence
 from simulate.phone import Phone
 from tests.browser.decks import ChosenDeals, deck, hurried_games
@@ -46,11 +44,7 @@ _HIDE = """hidden => {
 async def quick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Rare]:
     """A stack that deals given decks, with all of its patience divided by FASTER."""
 
-    def options(max_sockets: int) -> dict[str, Any]:
-        usual = sockets.uvicorn_options(max_sockets)
-        return {**usual, **{f"ws_ping_{what}": usual[f"ws_ping_{what}"] / FASTER for what in ("interval", "timeout")}}
-
-    monkeypatch.setattr(gateway, "uvicorn_options", options)
+    monkeypatch.setattr(pulse, "EVERY", pulse.EVERY / FASTER)
     monkeypatch.setattr(presence, "EVERY", presence.EVERY / FASTER)
     monkeypatch.setattr(presence, "TICK", presence.TICK / FASTER)
     monkeypatch.setattr(engine_table, "GRACE_MS", engine_table.GRACE_MS // FASTER)
