@@ -50,7 +50,9 @@ class _Busy(Exception):
 def busy_is_deposed(stack: contextlib.ExitStack) -> None:
     """10164 is taken for “another engine writes”."""
 
-    async def append(self: Stream, subject: str, body: bytes, expected: int, id: str = "") -> int | None:
+    async def append(
+        self: Stream, subject: str, body: bytes, expected: int, id: str = "", needed: int = 0
+    ) -> int | None:
         headers = {EXPECTED: str(expected)} | ({SLOT_ID: id} if id else {})
         answer = await self._asker.ask(subject, body, headers)
         ack = msgspec.json.decode(answer) if answer is not None else {}
@@ -254,7 +256,9 @@ def append_without_fence(stack: contextlib.ExitStack) -> None:
     """The lease is trusted: appends don't say what they follow."""
 
     def trusting(original: Original) -> Any:
-        async def append(self: Stream, subject: str, body: bytes, expected: int, id: str = "") -> int | None:
+        async def append(
+            self: Stream, subject: str, body: bytes, expected: int, id: str = "", needed: int = 0
+        ) -> int | None:
             if not subject.startswith("log."):
                 done: int | None = await original(self, subject, body, expected, id)
                 return done
@@ -266,6 +270,19 @@ def append_without_fence(stack: contextlib.ExitStack) -> None:
         return append
 
     put(stack, Stream, "append", trusting)
+
+
+def needed_ahead(stack: contextlib.ExitStack) -> None:
+    """A record says that none before it is needed, whatever was written again."""
+
+    def ahead(original: Original) -> Any:
+        def below(self: Owner, oldest: int) -> None:
+            original(self, oldest)
+            self.partition.needed = self.partition.last
+
+        return below
+
+    put(stack, Owner, "_not_needed_below", ahead)
 
 
 PLANTED: Mapping[str, Plant] = {
@@ -295,6 +312,7 @@ PLANTED: Mapping[str, Plant] = {
         append_without_fence,
         late_attach_wins,
         tab_counts_anew,
+        needed_ahead,
     )
 }
 

@@ -11,7 +11,7 @@ import msgspec
 from services.engine import records as r
 from services.engine.ledger import Inconsistent
 from services.engine.partition import EMPTY, Last, Partition, Slot, Verdict, epoch_of
-from services.engine.stream import EXPECTED, SLOT_ID, Message, StreamAway
+from services.engine.stream import EXPECTED, NEEDED, SLOT_ID, Message, StreamAway
 from wire import subjects
 
 BACKOFF = (0.005, 0.01, 0.02, 0.05, 0.1)
@@ -24,7 +24,7 @@ class LogStream(Protocol):
     `append` and `last` must speak to the leader; `read` may be behind, but never out of order.
     """
 
-    async def append(self, subject: str, body: bytes, expected: int, id: str = "") -> int | None: ...
+    async def append(self, subject: str, body: bytes, expected: int, id: str = "", needed: int = 0) -> int | None: ...
 
     async def last(self, subject: str) -> Message | None: ...
 
@@ -52,7 +52,9 @@ class Log:
         if message is None:
             return EMPTY
         id = message.headers.get(SLOT_ID, "")
-        return Last(message.sequence, id, epoch_of(id), r.version_of(message.data))
+        said = message.headers.get(NEEDED, "")
+        needed = int(said) if said.isdigit() and int(said) <= message.sequence else 0
+        return Last(message.sequence, id, epoch_of(id), r.version_of(message.data), needed)
 
     async def append(self, partition: Partition, slot: Slot) -> Verdict:
         """Send a slot until it is resolved, however long that takes.  NEW_FENCE is followed here."""
@@ -66,7 +68,7 @@ class Log:
         subject = subjects.log(partition.number)
         tries = 0
         while True:
-            sequence = await self._stream.append(subject, slot.body, slot.expected, slot.id)
+            sequence = await self._stream.append(subject, slot.body, slot.expected, slot.id, slot.needed)
             if sequence is not None:
                 return partition.acked(sequence)
             try:
@@ -82,9 +84,9 @@ class Log:
             tries += 1
 
     async def read(
-        self, partition: int, fence: int, gap: Callable[[str], None] | None = None
+        self, partition: int, fence: int, gap: Callable[[str], None] | None = None, needed: int = 0
     ) -> AsyncIterator[tuple[int, r.Record]]:
-        """All records up to the fence, in order, each the follower of the one before it.
+        """All records from the oldest `needed` up to the fence, in order, each the follower of the one before it.
 
         With `gap`, which an operator asks for, what is missing or can't be read is told
         there and passed over.
@@ -93,7 +95,7 @@ class Log:
         chain that can't be, `Trimmed` when records went away meanwhile (start again),
         StreamAway.
         """
-        at, previous, epoch = 0, 0, 0
+        at, previous, epoch = max(0, needed - 1), 0, 0
         while at < fence:
             batch = await self._stream.read(subjects.log(partition), at + 1)
             if not batch:

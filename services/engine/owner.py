@@ -194,7 +194,7 @@ class Owner:
         self.told.set()
         floor.metrics.claimed(self.proved_at - began)
         floor.serving(self)
-        self._trimming.to(self.ledger.oldest_needed())
+        self._not_needed_below(self.ledger.oldest_needed())
         self._log.debug("partition open", epoch=epoch, rooms=len(self.ledger.rooms))
         for table in [room.table for room in self.ledger.rooms.values()]:
             floor.opened(self, table)
@@ -224,7 +224,14 @@ class Owner:
 
     async def _replay(self) -> None:
         floor, number = self._floor, self.number
-        replay = Replay(floor.log, floor.games, number, lose=self._lose, wanted=lambda: not self._superseded)
+        replay = Replay(
+            floor.log,
+            floor.games,
+            number,
+            lose=self._lose,
+            wanted=lambda: not self._superseded,
+            needed=self.partition.needed,
+        )
         ledger = await replay.run(self.partition.fence)
         if ledger is None:
             raise Lost("another engine claimed it during the replay")
@@ -357,7 +364,11 @@ class Owner:
         self._room_time = began
         self.ledger.committed(record, self.partition.last)
         if batch.snapshots or not self.ledger.rooms or self._to_rewrite(batch.writes):
-            self._trimming.to(self.ledger.oldest_needed())
+            self._not_needed_below(self.ledger.oldest_needed())
+
+    def _not_needed_below(self, oldest: int) -> None:
+        self.partition.needed = oldest
+        self._trimming.to(oldest)
 
     def _note_faults(self, faults: list[Fault]) -> None:
         self._faulty = bool(faults)

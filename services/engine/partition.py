@@ -32,23 +32,25 @@ class Phase(enum.Enum):
 
 
 class Slot(NamedTuple):
-    """An append that is under way."""
+    """An append that is under way.  `needed`: see `Partition`."""
 
     expected: int
     id: str
     body: bytes
+    needed: int = 0
 
 
 class Last(NamedTuple):
     """The last message of a partition's subject, as its leader has it; sequence 0: there is none.
 
-    `version` is the record's, 0 when unknown.
+    `version` is the record's, 0 when unknown; `needed`: see `Partition`.
     """
 
     sequence: int
     id: str
     epoch: int
     version: int = 0
+    needed: int = 0
 
 
 EMPTY = Last(0, "", 0)
@@ -79,6 +81,11 @@ class Partition:
         self.epoch = 0
         self.last = 0
         """Sequence of the last record known to be in: what the next append expects."""
+        self.needed = 0
+        """Sequence of the oldest record that a reader needs, by what is committed; 0: the first that there is.
+
+        Each record says so, since older ones may lie there for long: a new owner has no time for them.
+        """
         self.slot: Slot | None = None
         self.fence = 0
         self.why = ""
@@ -91,7 +98,7 @@ class Partition:
         self._must(Phase.NONE)
         self.phase = Phase.CLAIMING
         self.epoch = max(last.epoch, placed_epoch) + 1
-        self.last, self._count = last.sequence, 0
+        self.last, self.needed, self._count = last.sequence, last.needed, 0
         return self.epoch
 
     def claim_lost(self) -> None:
@@ -178,7 +185,7 @@ class Partition:
     def _new_slot(self, body: bytes) -> Slot:
         if self.slot is not None:
             raise WrongState("one append in flight at most")
-        self.slot = Slot(self.last, f"{self.number}:{self.epoch}:{self._count}:{self.nonce}", body)
+        self.slot = Slot(self.last, f"{self.number}:{self.epoch}:{self._count}:{self.nonce}", body, self.needed)
         self._count += 1
         return self.slot
 

@@ -17,13 +17,24 @@ TRIMMED_TRIES = 50
 
 
 class Replay:
-    """`lose`: an operator gives up what can't be read.  `wanted` is asked before each further try."""
+    """`lose`: an operator gives up what can't be read.  `wanted` is asked before each further try.
+
+    `needed`: the oldest record that tells of a table; one who gives up something may want older ones too.
+    """
 
     def __init__(
-        self, log: Log, games: Mapping[str, AnyGame], partition: int, *, lose: bool, wanted: Callable[[], bool]
+        self,
+        log: Log,
+        games: Mapping[str, AnyGame],
+        partition: int,
+        *,
+        lose: bool,
+        wanted: Callable[[], bool],
+        needed: int = 0,
     ) -> None:
         self._log, self._games, self._partition = log, games, partition
         self._lose, self._wanted = lose, wanted
+        self._needed = 0 if lose else needed
         self._say = logs.logger(__name__).bind(partition=partition)
         self._ledger = Ledger(games)
 
@@ -50,7 +61,8 @@ class Replay:
 
     async def _once(self, fence: int) -> Ledger:
         self._ledger = ledger = Ledger(self._games)
-        async for sequence, record in self._log.read(self._partition, fence, self._gap if self._lose else None):
+        gap = self._gap if self._lose else None
+        async for sequence, record in self._log.read(self._partition, fence, gap, self._needed):
             try:
                 ledger.replay(record, sequence)
             except r.UnknownVersion:

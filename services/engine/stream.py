@@ -20,6 +20,7 @@ from servicekit.bus import Bus
 
 EXPECTED = "Nats-Expected-Last-Subject-Sequence"
 SLOT_ID = "Snatch-Id"
+NEEDED = "Snatch-Needed"
 TIMEOUT = 1.0
 BATCH = 256
 
@@ -123,11 +124,13 @@ class Stream:
         self.refusal = ""
         """Why the last append that failed did, in the server's words: for operators."""
 
-    async def append(self, subject: str, body: bytes, expected: int, id: str = "") -> int | None:
+    async def append(self, subject: str, body: bytes, expected: int, id: str = "", needed: int = 0) -> int | None:
         """The sequence it was acknowledged as; None for anything else at all, which proves nothing."""
         headers = {EXPECTED: str(expected)}
         if id:
             headers[SLOT_ID] = id
+        if needed:
+            headers[NEEDED] = str(needed)
         answer = await self._asker.ask(subject, body, headers)
         if answer is None:
             self.refusal = "no answer"

@@ -12,7 +12,7 @@ from services.engine import records as r
 from services.engine.ledger import Inconsistent
 from services.engine.log import Log, Trimmed
 from services.engine.partition import EMPTY, Partition, Phase, Verdict
-from services.engine.stream import EXPECTED, SLOT_ID, Message, StreamAway
+from services.engine.stream import EXPECTED, NEEDED, SLOT_ID, Message, StreamAway
 
 
 @pytest.fixture(autouse=True)
@@ -28,28 +28,29 @@ class TwinStream:
         self.dice = Random(seed)
         self.faults = faults
         self.tries = 0
-        self.late: list[tuple[bytes, int, str]] = []
+        self.late: list[tuple[bytes, int, str, int]] = []
         """Appends that were given up and may still happen."""
 
-    def write(self, body: bytes, expected: int, id: str) -> int | None:
+    def write(self, body: bytes, expected: int, id: str, needed: int) -> int | None:
         last = self.messages[-1].sequence if self.messages else 0
         if expected != last:
             return None
         sequence = last + self.dice.randint(1, 9)
-        self.messages.append(Message(sequence, {EXPECTED: str(expected), SLOT_ID: id}, body))
+        headers = {EXPECTED: str(expected), SLOT_ID: id, NEEDED: str(needed)}
+        self.messages.append(Message(sequence, headers, body))
         return sequence
 
-    async def append(self, subject: str, body: bytes, expected: int, id: str = "") -> int | None:
+    async def append(self, subject: str, body: bytes, expected: int, id: str = "", needed: int = 0) -> int | None:
         self.tries += 1
         while self.late and self.dice.random() < 0.5:
             self.write(*self.late.pop(0))
         if self.dice.random() >= self.faults:
-            return self.write(body, expected, id)
+            return self.write(body, expected, id, needed)
         fault = self.dice.choice(("lost ack", "lost", "busy", "late"))
         if fault == "lost ack":
-            self.write(body, expected, id)
+            self.write(body, expected, id, needed)
         elif fault == "late":
-            self.late.append((body, expected, id))
+            self.late.append((body, expected, id, needed))
         return None
 
     async def last(self, subject: str) -> Message | None:
@@ -128,9 +129,31 @@ async def test_two_rivals_never_both_write_behind_one_fence(seed: int) -> None:
         previous = message.sequence
 
 
-async def read(stream: TwinStream, fence: int) -> list[int]:
+async def read(stream: TwinStream, fence: int, needed: int = 0) -> list[int]:
     log = Log(stream, lambda _: None)
-    return [sequence async for sequence, _ in log.read(5, fence)]
+    return [sequence async for sequence, _ in log.read(5, fence, None, needed)]
+
+
+async def test_a_new_owner_reads_from_the_oldest_record_that_the_last_one_needs() -> None:
+    stream = TwinStream()
+    log = Log(stream, lambda _: None)
+    partition = await claimed(log, "me")
+    for n in range(8):
+        await log.append(partition, partition.stage(record(partition.epoch, now=n)))
+    sequences = [m.sequence for m in stream.messages]
+    partition.needed = sequences[5]
+    assert (await log.last(5)).needed == 0
+    await log.append(partition, partition.stage(record(partition.epoch, now=9)))
+    last = await log.last(5)
+    assert last.needed == sequences[5]
+    assert await read(stream, last.sequence, last.needed) == [*sequences[5:], last.sequence]
+
+
+@pytest.mark.parametrize("said", ["99", "x", "-1", ""])
+async def test_a_record_that_needs_what_can_t_be_before_it_is_read_with_all_there_are(said: str) -> None:
+    stream = TwinStream()
+    stream.messages.append(Message(7, {EXPECTED: "0", SLOT_ID: "5:1:0:me", NEEDED: said}, record(1)))
+    assert (await Log(stream, lambda _: None).last(5)).needed == 0
 
 
 def chain(*sequences: int) -> TwinStream:

@@ -33,6 +33,20 @@ def test_the_claim_record_is_the_fence_and_expects_the_last_record_seen() -> Non
     assert (partition.phase, partition.fence) == (Phase.REPLAYING, 44)
 
 
+def test_each_record_says_the_oldest_that_is_needed_and_a_claim_what_the_last_one_said() -> None:
+    partition = Partition(5, "me")
+    partition.claim(Last(40, "5:7:3:x", 7, needed=31), 7)
+    assert partition.won(b"claim").needed == 31
+    assert partition.judge(Last(42, "5:7:4:x", 7, needed=38)) is Verdict.NEW_FENCE
+    assert partition.fence_again().needed == 31
+    partition.acked(44)
+    partition.replayed()
+    assert partition.stage(b"moves").needed == 31
+    partition.acked(45)
+    partition.needed = 45
+    assert partition.stage(b"more").needed == 45
+
+
 def test_a_zombie_s_append_before_the_fence_is_taken_in_and_the_fence_goes_behind_it() -> None:
     partition = Partition(5, "me")
     partition.claim(Last(40, "5:7:3:x", 7), 7)
