@@ -87,7 +87,13 @@ def main(argv: Sequence[str], running: Running, started: Started, raise_to: Rais
         print(f"✗ {error}", file=sys.stderr)
         return 2
     wish = RoomWish(
-        arguments.seats, arguments.bots, "hard", max(0.1, arguments.speed), arguments.seed, not arguments.no_tv
+        arguments.seats,
+        arguments.bots,
+        "hard",
+        max(0.1, arguments.speed),
+        arguments.seed,
+        not arguments.no_tv,
+        arguments.rooms,
     )
     results: list[CellResult] = []
     told: list[str] = []

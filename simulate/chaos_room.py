@@ -37,6 +37,8 @@ LOBBY_WITHIN = 20.0
 """Seconds that a lobby may take to be the same on every page, and to have the table and its people."""
 FIDGETS = (2.0, 6.0)
 """Seconds between two things that are asked of a room's lobby: it answers, if only that this can't be just now."""
+FIDGETERS = 100
+"""So many rooms' lobbies are asked so often; of more, each is asked less."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,8 @@ class RoomWish:
     speed: float = 1.0
     seed: int = 1
     tv: bool = True
+    rooms: int = 1
+    """That play beside each other."""
 
 
 class ChaosRoom:
@@ -158,7 +162,7 @@ class ChaosRoom:
     async def _fidget(self) -> None:
         """What is asked of the lobby may fail, and is not asked again: the player presses no second time."""
         while True:
-            await asyncio.sleep(self._dice.uniform(*FIDGETS))
+            await asyncio.sleep(self._dice.uniform(*FIDGETS) * max(1.0, self._wish.rooms / FIDGETERS))
             phone = self._dice.choice(self.phones)
             with contextlib.suppress(Refused, TimeoutError):
                 await phone.act(client_in.SetColour(self._dice.randrange(8)))

@@ -23,7 +23,7 @@ BACK_OFF = (0.0, 0.5, 1.0, 2.0, 4.0)
 """Seconds before the first, second, … start after a death; the last one from then on."""
 LIVED = 3.0
 """A child that got ready and lived so many seconds is back at the first: killed now and then, it never waits."""
-HEIRS_FIRST = 2.0
+HEIRS_FIRST = 3.0
 """Seconds that a dead child rests while others do its work: they take over just then, and a start costs much."""
 HEIRS_LOOK = 0.1
 HOPELESS = 5
@@ -53,6 +53,8 @@ class Part:
     env: Mapping[str, str] = field(default_factory=dict)
     ports: Mapping[str, int] = field(default_factory=dict)
     folder: Path | None = None
+    nice: int = 0
+    """Of Unix: who has more of it has less of a busy processor."""
     alive: Probe | None = None
     """Answered by whatever isn't hung, also when others on which it waits are; None: `probe` is."""
 
@@ -130,7 +132,7 @@ class Child:
                     stdout=out,
                     stderr=out,
                     start_new_session=True,
-                    preexec_fn=lambda: die_with_parent(me),
+                    preexec_fn=lambda: self._begin(me),
                 )
             except OSError as error:
                 self.log.path.open("a").write(f"can't start: {error}\n")
@@ -143,6 +145,12 @@ class Child:
             os.killpg(self.pid, signal.SIGKILL)
         self.pid = None
         return code
+
+    def _begin(self, parent: int) -> None:
+        """In the child, before it runs."""
+        die_with_parent(parent)
+        if self.part.nice:
+            os.nice(self.part.nice)
 
     async def look(self) -> None:
         """Ask once whether it is ready."""

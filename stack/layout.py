@@ -17,6 +17,8 @@ from stack.ports import free_ports
 KINDS = ("engine", "rooms", "bots", "watch", "gateway")
 STAGES = {"gateway": 0, "watch": 0, "bots": 1, "rooms": 2, "engine": 3}
 """Who is ended first: those that ask before those that are asked."""
+NICE = {"bots": 5}
+"""On a machine with too little for all, a bot may think later, a person's move may not; nor may an engine take over."""
 
 
 @dataclass(frozen=True)
@@ -164,6 +166,7 @@ def _service(kind: str, number: int, taker: _Taker) -> Part:
         probe=probes.http(ports["ops"]),
         alive=probes.http(ports["ops"], "/healthz"),
         stage=STAGES[kind],
+        nice=NICE.get(kind, 0),
         env=env,
         ports=ports,
         folder=ROOT if (ROOT / "pyproject.toml").exists() else Path.cwd(),

@@ -103,6 +103,13 @@ async def test_a_child_whose_heirs_stay_comes_back_all_the_same(scene: Scene, mo
     await scene.until(lambda: child.restarts == 1 and child.state == "starting")
 
 
+async def test_a_child_is_as_nice_as_its_part_says(scene: Scene) -> None:
+    child = scene.child(SLEEPER)
+    child.part = replace(child.part, nice=3)
+    await scene.until(lambda: child.pid is not None)
+    assert psutil.Process(child.pid).nice() == psutil.Process().nice() + 3
+
+
 async def test_a_child_that_keeps_dying_before_it_was_ready_is_hopeless(scene: Scene) -> None:
     child = scene.child("import sys; print('no such thing'); sys.exit(2)")
     await scene.until(lambda: child.hopeless)
