@@ -24,7 +24,9 @@ from model.nats import SimNats
 from model.store import Stored
 from services.engine.app import RETRY
 from services.engine.board import Lease
-from services.engine.dealing import Deals, Key, make
+from services.engine.deal_worker import Kind, make
+from services.engine.dealers import Dealers
+from services.engine.dealing import Deals
 from services.engine.hall import Hall
 from services.engine.metrics import EngineMetrics
 from services.engine.owner import Owner
@@ -89,25 +91,25 @@ class NoMetrics(EngineMetrics):
         pass
 
 
-class InlineDeals(Deals):
+class InlineDealers(Dealers):
     """Deals made at once, told after a while: the time that a worker takes."""
 
     def __init__(self, games: Mapping[str, AnyGame], loop: SimLoop) -> None:
-        super().__init__(games, 1, lambda seconds, foreseen: None)
-        self._loop = loop
+        super().__init__(games, 1)
+        self._model_games, self._loop = games, loop
         self.ready = True
 
     async def start(self) -> None:
         """There is no worker."""
 
     async def stop(self) -> None:
-        for key in list(self._deals):
-            self._drop(key)
+        """Nor is there one to end."""
 
-    async def _compute(self, key: Key) -> bytes:
-        seed = self._loop.dice.getrandbits(32)
-        await asyncio.sleep(0.02 + 0.2 * self._loop.dice.random())
-        return make(self._games[key.game], key.seats, key.options, seed)
+    async def make(self, kind: Kind, count: int) -> list[bytes]:
+        dice = self._loop.dice
+        seeds = [dice.getrandbits(32) for _ in range(count)]
+        await asyncio.sleep(0.02 + 0.2 * dice.random())
+        return [make(self._model_games[kind.game], kind, seed) for seed in seeds]
 
 
 class EngineNode:
@@ -119,7 +121,8 @@ class EngineNode:
         self.asker = Asker(self.bus)
         metrics = NoMetrics()
         lease = Lease(0, addr, "model", boot)
-        deals = InlineDeals(cluster.games, cluster.loop)
+        dealers = InlineDealers(cluster.games, cluster.loop)
+        deals = Deals(cluster.games, 1, lambda seconds, ready: None, dealers)
         self.hall = Hall(
             self.bus, self.asker, cluster.games, deals, metrics, name, lease, partitions=cluster.plan.partitions
         )

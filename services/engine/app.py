@@ -126,4 +126,6 @@ class Engine:
         watch("tables", "Tables open here.", lambda: len(hall.beacons))
         watch("queue_depth", "Items waiting in partitions' queues.", lambda: sum(o.depth for o in hall.owners()))
         watch("append_waiting_seconds", "How long the oldest append under way has waited.", hall.log.waited)
+        watch("deals_ready", "Checked deals in stock.", lambda: self._deals.stocked)
+        watch("deals_awaited", "Tables that wait for a deal now.", lambda: self._deals.waiting)
         watch("peers_alive", "Other engines alive.", lambda: len(hall.keeper.alive()))

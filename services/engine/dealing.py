@@ -1,206 +1,204 @@
-"""Deals, computed off the event loop in processes of their own, ahead of time when they can be foreseen.
+"""Deals: whatever a table may ask for is made before it asks, off the event loop.
 
-A result is only ever an offer: it becomes part of a table by a record, if that table still
-waits for just this deal.  Workers are spawned, never forked (gRPC runs in this process),
-and end with it, even when it is killed.
+What tables will need is foreseen from what they are at: in setup the seats that are there,
+during a hand and at its scores the next hand.  A result is only ever an offer: it becomes
+part of a table by a record, if that table still waits for just this deal.
 """
 
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
-import os
-import secrets
-import signal
-import threading
 from collections.abc import Callable, Mapping
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
-from multiprocessing.connection import wait
-from random import Random
-from typing import Any, NamedTuple
 
 import msgspec
 
 from servicekit import logs
+from services.engine.deal_stock import Stock
+from services.engine.deal_worker import Kind
+from services.engine.dealers import Dealers
 from services.engine.table import AnyGame, Table
+from services.engine.table_moves import seats_to_deal
 
 AGAIN = 1.0
-STOP_WITHIN = 1.0
-NICENESS = 5
-"""Of deal workers: a deal may wait, the moves of those who play may not."""
+BASE = 2
+"""Deals of each game and seat count that are there before any table is."""
+
+Ready = Callable[[bytes], None]
 
 
-class Key(NamedTuple):
-    """Which deal of which table; another game's seats or options are another deal."""
+class _Foreseen:
+    """What a room's table is at, and the kind that it will ask for; `kind` None: nothing."""
 
-    room: str
-    table: str
-    asked: int
-    game: str
-    seats: tuple[int, ...]
-    options: str
+    __slots__ = ("asked", "kind", "soon", "table")
+
+    def __init__(self, table: str, asked: int, kind: Kind | None, soon: bool) -> None:
+        self.table, self.asked, self.kind, self.soon = table, asked, kind, soon
 
 
-class _Deal:
-    """`ready` None: foreseen only; those wait until no table does."""
+class _Wait:
+    """A table in `dealing`.  `event`: what it was given."""
 
-    __slots__ = ("asked_at", "event", "ready", "task")
+    __slots__ = ("asked", "began", "event", "kind", "ready", "table")
 
-    def __init__(self, asked_at: float) -> None:
-        self.asked_at = asked_at
+    def __init__(self, table: str, asked: int, kind: Kind, ready: Ready, began: float) -> None:
+        self.table, self.asked, self.kind, self.ready, self.began = table, asked, kind, ready, began
         self.event: bytes | None = None
-        self.ready: Callable[[bytes], None] | None = None
-        self.task: asyncio.Task[None] | None = None
-
-
-def compute(game: str, seats: tuple[int, ...], options: str, seed: int) -> bytes:
-    """One checked deal as the event's bytes; runs in a worker."""
-    from games.registry import GAMES
-
-    return make(GAMES[game], seats, options, seed)
-
-
-def make(game: AnyGame, seats: tuple[int, ...], options: str, seed: int) -> bytes:
-    """One checked deal as the event's bytes; the same seed, the same deal."""
-    chosen: Any = msgspec.json.decode(options, type=game.spec.options_type)
-    return msgspec.msgpack.encode(game.deal(seats, chosen, Random(seed)))
-
-
-def _begin() -> None:
-    """A worker's first act: leave Ctrl-C to the parent, and never outlive it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.nice(NICENESS)
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        sentinel = parent.sentinel
-        threading.Thread(target=lambda: (wait([sentinel]), os._exit(0)), daemon=True).start()
-    import games.registry  # noqa: F401 - the first deal must not wait for it
 
 
 class Deals:
-    """`taken` hears how long a deal took in seconds, and whether it was foreseen."""
+    """`taken` hears how long a table waited for its deal in seconds, and whether it was there already."""
 
-    def __init__(self, games: Mapping[str, AnyGame], workers: int, taken: Callable[[float, bool], None]) -> None:
-        self._games, self._workers, self._taken = games, workers, taken
-        self._pool: ProcessPoolExecutor | None = None
-        self._children: list[Any] = []
-        self._deals: dict[Key, _Deal] = {}
-        self._warm: asyncio.Task[None] | None = None
+    def __init__(
+        self,
+        games: Mapping[str, AnyGame],
+        workers: int,
+        taken: Callable[[float, bool], None],
+        dealers: Dealers | None = None,
+    ) -> None:
+        self._games, self._taken = games, taken
+        self._dealers = dealers or Dealers(games, workers)
+        self._stock = Stock()
+        self._foreseen: dict[str, _Foreseen] = {}
+        self._waits: dict[str, _Wait] = {}
+        self._jobs: set[asyncio.Task[None]] = set()
+        self._ended = False
         self._log = logs.logger(__name__)
-        self.ready = False
+
+    @property
+    def ready(self) -> bool:
         """A worker has answered."""
+        return self._dealers.ready
+
+    @property
+    def stocked(self) -> int:
+        """Deals that are ready for whoever asks."""
+        return len(self._stock)
+
+    @property
+    def waiting(self) -> int:
+        """Tables that wait for a deal now."""
+        return self._stock.waiting
+
+    def __len__(self) -> int:
+        """Rooms that anything is kept of."""
+        return len(self._foreseen.keys() | self._waits.keys())
 
     async def start(self) -> None:
-        self._open_pool()
-        self._warm = asyncio.create_task(self._warm_up(), name="deals-warm-up")
+        await self._dealers.start()
+        for name, game in self._games.items():
+            for count in range(game.spec.min_seats, game.spec.max_seats + 1):
+                self._stock.keep(Kind(name, tuple(range(count)), _options(game.spec.options_type())), BASE)
+        self._next()
 
     async def stop(self) -> None:
-        """Running deals are given up."""
-        self._workers = 0
-        for key in list(self._deals):
-            self._drop(key)
-        if self._warm is not None:
-            self._warm.cancel()
-        pool, self._pool = self._pool, None
-        if pool is not None:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for child in self._children:
-                child.terminate()
-            for child in self._children:
-                await asyncio.to_thread(child.join, STOP_WITHIN)
-                if child.is_alive():
-                    child.kill()
+        """What is being made is given up."""
+        self._ended = True
+        for job in self._jobs:
+            job.cancel()
+        await self._dealers.stop()
 
     def look(self, table: Table, ready: Callable[[int, bytes], None]) -> None:
-        """Ask for what this table waits for, or will; `ready(asked, event)` when it waits for it."""
+        """Foresee what this table will ask for; `ready(asked, event)` once it waits for it.
+
+        Called after each record about it: during a hand it must cost next to nothing.
+        """
         s = table.state
         if s.phase == "dealing":
-            asked = s.asked
-            self._want(self._key(table, asked), lambda event: ready(asked, event))
-        elif s.phase == "scores" and not s.over:
-            self._want(self._key(table, s.asked + 1), None)
+            self._ask(table, ready)
+            return
+        seen = self._foreseen.get(s.room)
+        playing = s.phase in ("countdown", "live")
+        if playing and seen is not None and seen.asked == s.asked and seen.table == s.table:
+            return
+        self._no_wait(s.room)
+        kind = self._coming(table)
+        if seen is not None:
+            if (seen.kind, seen.soon) == (kind, not playing):
+                seen.table, seen.asked = s.table, s.asked
+                return
+            self._unforesee(s.room)
+        self._foreseen[s.room] = _Foreseen(s.table, s.asked, kind, not playing)
+        if kind is not None:
+            self._stock.foresee(kind, not playing)
+            self._next()
 
     def forget(self, room: str) -> None:
         """The room's table is gone from here."""
-        for key in [k for k in self._deals if k.room == room]:
-            self._drop(key)
+        self._unforesee(room)
+        self._no_wait(room)
 
-    def _key(self, table: Table, asked: int) -> Key:
-        s = table.state
-        options = msgspec.json.encode(s.options).decode()
-        return Key(s.room, s.table, asked, s.game, tuple(table.playing()), options)
+    def _coming(self, table: Table) -> Kind | None:
+        """What the table's next deal will be, as it looks now."""
+        s, spec = table.state, table.game.spec
+        if s.phase == "closed":
+            return None
+        seats = seats_to_deal(table, coming=True) if s.phase == "setup" else table.playing()
+        return Kind(s.game, tuple(seats), _options(s.options)) if len(seats) >= spec.min_seats else None
 
-    def _want(self, key: Key, ready: Callable[[bytes], None] | None) -> None:
-        loop = asyncio.get_running_loop()
-        deal = self._deals.get(key)
-        if deal is None:
-            for old in [k for k in self._deals if k.room == key.room]:
-                self._drop(old)
-            deal = self._deals[key] = _Deal(loop.time())
-        if ready is not None:
-            deal.ready = ready
-            if deal.event is not None:
-                loop.call_soon(ready, deal.event)
+    def _ask(self, table: Table, ready: Callable[[int, bytes], None]) -> None:
+        s, loop = table.state, asyncio.get_running_loop()
+        asked = s.asked
+
+        def give(event: bytes) -> None:
+            ready(asked, event)
+
+        wait = self._waits.get(s.room)
+        if wait is not None and (wait.table, wait.asked) == (s.table, asked):
+            wait.ready = give
+            if wait.event is not None:
+                loop.call_soon(give, wait.event)
+            return
+        self.forget(s.room)
+        kind = Kind(s.game, tuple(table.playing()), _options(s.options))
+        wait = self._waits[s.room] = _Wait(s.table, asked, kind, give, loop.time())
+        wait.event = self._stock.ask(kind, s.room)
+        if wait.event is not None:
+            self._taken(0.0, True)
+            loop.call_soon(give, wait.event)
         self._next()
 
-    def _drop(self, key: Key) -> None:
-        deal = self._deals.pop(key)
-        if deal.task is not None:
-            deal.task.cancel()
+    def _unforesee(self, room: str) -> None:
+        seen = self._foreseen.pop(room, None)
+        if seen is not None and seen.kind is not None:
+            self._stock.foresee(seen.kind, seen.soon, by=-1)
+
+    def _no_wait(self, room: str) -> None:
+        wait = self._waits.pop(room, None)
+        if wait is not None and wait.event is None:
+            self._stock.no_longer(wait.kind, room)
 
     def _next(self) -> None:
-        """Let idle workers begin, with what a table waits for before what one will."""
-        idle = self._workers - sum(d.task is not None for d in self._deals.values())
-        waiting = [(key, d) for key, d in self._deals.items() if d.task is None and d.event is None]
-        waiting.sort(key=lambda item: (item[1].ready is None, item[1].asked_at))
-        for key, deal in waiting[: max(0, idle)]:
-            deal.task = asyncio.create_task(self._run(key, deal), name="deal")
+        """Let idle workers begin."""
+        while len(self._jobs) < self._dealers.workers and not self._ended:
+            due = self._stock.next()
+            if due is None:
+                return
+            job = asyncio.create_task(self._make(*due), name="deal")
+            self._jobs.add(job)
+            job.add_done_callback(self._done)
 
-    async def _run(self, key: Key, deal: _Deal) -> None:
-        foreseen = deal.ready is None
+    def _done(self, job: asyncio.Task[None]) -> None:
+        self._jobs.discard(job)
+        self._next()
+
+    async def _make(self, kind: Kind, count: int) -> None:
+        deals: list[bytes] = []
         try:
-            while deal.event is None:
-                try:
-                    deal.event = await self._compute(key)
-                except Exception:
-                    self._log.exception("no deal could be made; once more", room=key.room)
-                    await asyncio.sleep(AGAIN)
-            self._taken(asyncio.get_running_loop().time() - deal.asked_at, foreseen)
-            if deal.ready is not None:
-                deal.ready(deal.event)
+            deals = await self._dealers.make(kind, count)
+        except Exception:
+            self._log.exception("no deal could be made; once more", game=kind.game, seats=len(kind.seats))
+            await asyncio.sleep(AGAIN)
         finally:
-            deal.task = None
-            self._next()
+            self._hand_out(kind, count, deals)
 
-    async def _compute(self, key: Key) -> bytes:
+    def _hand_out(self, kind: Kind, count: int, deals: list[bytes]) -> None:
         loop = asyncio.get_running_loop()
-        seed = secrets.randbits(64)
-        for _ in range(2):
-            if self._pool is None:
-                break
-            try:
-                return await loop.run_in_executor(self._pool, compute, key.game, key.seats, key.options, seed)
-            except BrokenExecutor:
-                self._log.error("a deal worker died; another is started")
-                self._open_pool()
-            except Exception:
-                self._log.exception("a deal failed in its worker")
-                break
-        return await asyncio.to_thread(make, self._games[key.game], key.seats, key.options, seed)
+        for room, event in self._stock.made(kind, count, deals):
+            wait = self._waits[room]
+            wait.event = event
+            self._taken(loop.time() - wait.began, False)
+            loop.call_soon(wait.ready, event)
 
-    def _open_pool(self) -> None:
-        before = multiprocessing.active_children()
-        self._pool = ProcessPoolExecutor(
-            self._workers, mp_context=multiprocessing.get_context("spawn"), initializer=_begin
-        )
-        for _ in range(self._workers):
-            self._pool.submit(os.getpid)
-        self._children = [c for c in multiprocessing.active_children() if c not in before]
 
-    async def _warm_up(self) -> None:
-        assert self._pool is not None
-        try:
-            await asyncio.get_running_loop().run_in_executor(self._pool, os.getpid)
-        except BrokenExecutor:
-            self._log.error("deal workers can't be started; deals will be made in a thread")
-        self.ready = True
+def _options(options: object) -> str:
+    return msgspec.json.encode(options).decode()

@@ -54,9 +54,8 @@ class EngineMetrics:
         self._turn_s = seconds("turn", "From taking a batch to its frames sent.")
         self._append_s = seconds("append", "From taking a batch to its record's acknowledgement.")
         self._claim_s = seconds("claim", "From a claim to an open partition.")
-        self._deal_s = Histogram(
-            "snatch_engine_deal_seconds", "Time to a checked deal.", ["foreseen"], buckets=_FAST, registry=registry
-        )
+        self._deals = counter("deals", "Deals that tables asked for; `ready` yes: it was there already.", ("ready",))
+        self._deal_wait_s = seconds("deal_wait", "How long a table waited whose deal was not there yet.")
 
     def watch(self, name: str, text: str, value: Callable[[], float]) -> None:
         """A gauge that is read when it is scraped."""
@@ -101,5 +100,7 @@ class EngineMetrics:
     def bot_wanted(self) -> None:
         self._wanted.inc()
 
-    def dealt(self, seconds: float, foreseen: bool) -> None:
-        self._deal_s.labels("yes" if foreseen else "no").observe(seconds)
+    def dealt(self, seconds: float, ready: bool) -> None:
+        self._deals.labels("yes" if ready else "no").inc()
+        if not ready:
+            self._deal_wait_s.observe(seconds)

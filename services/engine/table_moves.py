@@ -154,7 +154,7 @@ def _deal(sitting: Sitting, member: Member, move: ask.Deal) -> None:
     table = sitting.table
     _host_only(table, member)
     _in_phase(table, "setup")
-    seats = _seats(table)
+    seats = seats_to_deal(table)
     if len(seats) < table.game.spec.min_seats:
         raise Refusal("too_few")
     _separate_colours(sitting, seats)
@@ -162,10 +162,13 @@ def _deal(sitting: Sitting, member: Member, move: ask.Deal) -> None:
     sitting.emit(r.DealAsked(1))
 
 
-def _seats(table: Table) -> list[int]:
-    """Everyone on the game screen now, in the order of their coming but the host first; a ninth watches."""
+def seats_to_deal(table: Table, *, coming: bool = False) -> list[int]:
+    """Everyone on the game screen now, in the order of their coming but the host first; a ninth watches.
+
+    `coming`: those too who are on their way to it.
+    """
     spec, host = table.game.spec, table.state.host
-    there = [m for m in table.state.members if (m.been and not m.gone) or m.bot is not None]
+    there = [m for m in table.state.members if ((m.been or coming) and not m.gone) or m.bot is not None]
     there.sort(key=lambda m: (m.seat != host, m.seat))
     bots = [m.seat for m in there if m.bot is not None][: spec.max_bots]
     return sorted([m.seat for m in there if m.bot is None or m.seat in bots][: spec.max_seats])

@@ -5,8 +5,9 @@ An engine gets both from who builds it; no setting and no move can.
 
 from __future__ import annotations
 
+import asyncio
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
@@ -15,8 +16,9 @@ from games.registry import GAMES
 from games.snatch_solitaire.events import Dealt, Deck, Event
 from games.snatch_solitaire.game import SnatchSolitaire
 from games.snatch_solitaire.state import SNATCH_PILE, WORK_PILES, State
-from services.engine.dealing import Deals, Key
-from services.engine.table import AnyGame
+from services.engine.dealers import Dealers
+from services.engine.dealing import Deals
+from services.engine.table import AnyGame, Table
 
 _SPARE = [rank + suit for rank in reversed(RANKS) for suit in SUITS]
 
@@ -45,23 +47,32 @@ class ChosenDeals(Deals):
     """Deals a room the decks that it was given, seat by seat; any other room a checked deal."""
 
     def __init__(self) -> None:
-        super().__init__(GAMES, 1, lambda seconds, foreseen: None)
+        super().__init__(GAMES, 1, lambda seconds, ready: None, _NoWorkers(GAMES, 1))
         self._given: dict[str, Sequence[str]] = {}
+        self._chosen: dict[tuple[str, int], bytes] = {}
 
     def give(self, room: str, *decks: str) -> None:
         """For the room's next deal, in the order of the seats."""
         self._given[room] = decks
 
-    async def start(self) -> None:
-        """No workers are needed for these."""
-        self.ready = True
+    def look(self, table: Table, ready: Callable[[int, bytes], None]) -> None:
+        s = table.state
+        this = (s.room, s.asked)
+        if s.phase == "dealing" and (decks := self._given.pop(s.room, None)) is not None:
+            seats = table.playing()
+            dealt = Dealt(tuple(Deck(seat, cards) for seat, cards in zip(seats, decks, strict=True)), witness="")
+            self._chosen[this] = msgspec.msgpack.encode(dealt)
+        if s.phase == "dealing" and this in self._chosen:
+            asyncio.get_running_loop().call_soon(ready, s.asked, self._chosen[this])
+        else:
+            super().look(table, ready)
 
-    async def _compute(self, key: Key) -> bytes:
-        decks = self._given.pop(key.room, None)
-        if decks is None:
-            return await super()._compute(key)
-        dealt = Dealt(tuple(Deck(seat, cards) for seat, cards in zip(key.seats, decks, strict=True)), witness="")
-        return msgspec.msgpack.encode(dealt)
+
+class _NoWorkers(Dealers):
+    """None is started: what few deals it takes are made in a thread."""
+
+    async def start(self) -> None:
+        self.ready = True
 
 
 class Hurried(SnatchSolitaire):
