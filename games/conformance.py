@@ -49,6 +49,8 @@ def check_spec(game_id: str) -> None:
     for union in (spec.move_type, spec.event_type, spec.public_event_type):
         for schema in _schemas(union):
             assert schema.get("additionalProperties") is False, f"{schema['title']} takes unknown fields"
+    options = {field.name for field in msgspec.structs.fields(spec.options_type)}
+    assert set(spec.deal_options or ()) <= options
     for host_move in spec.host_moves:
         assert issubclass(host_move, msgspec.Struct)
 

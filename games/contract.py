@@ -76,6 +76,8 @@ class GameSpec(msgspec.Struct, frozen=True):
     """A msgspec struct whose every field has a default."""
     host_moves: tuple[type, ...]
     """Moves of `move_type` that only the host may make."""
+    deal_options: tuple[str, ...] | None = None
+    """The options that a deal depends on, so that it can be made before the others are chosen; None: all of them."""
 
 
 class HasSeq(Protocol):

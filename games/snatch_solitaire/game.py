@@ -33,6 +33,7 @@ class SnatchSolitaire:
         view_type=View,
         options_type=Options,
         host_moves=(EndHand,),
+        deal_options=(),
     )
 
     def __init__(self, ends: bool = True) -> None:

@@ -192,6 +192,12 @@ def test_the_same_dice_give_the_same_deal_and_others_another() -> None:
     assert deal.deal([0, 1], Random(4)) != deal.deal([0, 1], Random(5))
 
 
+def test_a_deal_is_the_same_whatever_the_length_of_the_game() -> None:
+    lengths = [Options(length="one"), Options(length="to25"), Options(length="to50")]
+    assert GAME.spec.deal_options == ()
+    assert len({msgspec.json.encode(GAME.deal([0, 1], options, Random(4))) for options in lengths}) == 1
+
+
 def test_deals_go_through_a_process_pool_and_the_log() -> None:
     call = pickle.loads(pickle.dumps((GAME.deal, ([0, 4], Options(), Random(4)))))
     made = call[0](*call[1])

@@ -20,7 +20,7 @@ NICENESS = 5
 
 
 class Kind(NamedTuple):
-    """Deals that can stand for each other.  `options` is the game's, as JSON."""
+    """Deals that can stand for each other.  `options`: those of the game's that a deal depends on, as JSON."""
 
     game: str
     seats: tuple[int, ...]

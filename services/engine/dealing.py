@@ -8,7 +8,8 @@ part of a table by a record, if that table still waits for just this deal.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -85,9 +86,10 @@ class Deals:
 
     async def start(self) -> None:
         await self._dealers.start()
-        for name, game in self._games.items():
+        for game in self._games.values():
             for count in range(game.spec.min_seats, game.spec.max_seats + 1):
-                self._stock.keep(Kind(name, tuple(range(count)), _options(game.spec.options_type())), BASE)
+                options = msgspec.to_builtins(game.spec.options_type())
+                self._stock.keep(_kind(game, range(count), options), BASE)
         self._next()
 
     async def stop(self) -> None:
@@ -133,7 +135,7 @@ class Deals:
         if s.phase == "closed":
             return None
         seats = seats_to_deal(table, coming=True) if s.phase == "setup" else table.playing()
-        return Kind(s.game, tuple(seats), _options(s.options)) if len(seats) >= spec.min_seats else None
+        return _kind(table.game, seats, s.options) if len(seats) >= spec.min_seats else None
 
     def _ask(self, table: Table, ready: Callable[[int, bytes], None]) -> None:
         s, loop = table.state, asyncio.get_running_loop()
@@ -149,7 +151,7 @@ class Deals:
                 loop.call_soon(give, wait.event)
             return
         self.forget(s.room)
-        kind = Kind(s.game, tuple(table.playing()), _options(s.options))
+        kind = _kind(table.game, table.playing(), s.options)
         wait = self._waits[s.room] = _Wait(s.table, asked, kind, give, loop.time())
         wait.event = self._stock.ask(kind, s.room)
         if wait.event is not None:
@@ -200,5 +202,8 @@ class Deals:
             loop.call_soon(wait.ready, event)
 
 
-def _options(options: object) -> str:
-    return msgspec.json.encode(options).decode()
+def _kind(game: AnyGame, seats: Sequence[int], options: Mapping[str, Any]) -> Kind:
+    """Of the options only those that make another deal."""
+    names = game.spec.deal_options
+    chosen = options if names is None else {name: options[name] for name in names}
+    return Kind(game.spec.id, tuple(seats), msgspec.json.encode(chosen).decode())

@@ -17,6 +17,7 @@ from services.engine.deal_worker import Kind
 from services.engine.dealers import Dealers
 from services.engine.dealing import Deals
 from tests.services.engine_table import Play
+from tests.services.engine_twin import TWIN
 
 
 class Asked:
@@ -137,13 +138,29 @@ async def test_the_next_hands_deal_is_made_while_this_hand_is_played_once(taken:
     await deals.stop()
 
 
-async def test_another_length_is_another_deal(taken: Taken) -> None:
+async def test_options_that_change_no_deal_leave_the_one_that_is_ready(taken: Taken) -> None:
     deals, worker, asked, play = *by_hand(taken), Asked(), Play("snatch_solitaire").gather()
     deals.look(play.table, asked.ready)
+    await made(deals, worker, 1)
     assert play.phones[0].move("options", options={"length": "to50"}) is None
     deals.look(play.table, asked.ready)
+    assert play.phones[0].move("deal") is None
+    deals.look(play.table, asked.ready)
+    assert await asked.one() == (1, b"1")
+    assert (len(worker.made), taken.ready) == (1, [True])
+    await deals.stop()
+
+
+async def test_options_of_a_game_that_deals_by_them_make_another_deal(taken: Taken) -> None:
+    worker, asked, play = OneAtATime(), Asked(), Play(TWIN.spec.id).gather()
+    deals = Deals({TWIN.spec.id: TWIN}, 1, taken, worker)
+    assert TWIN.spec.deal_options is None
+    deals.look(play.table, asked.ready)
+    await made(deals, worker, 1)
+    play.table.state.options = {**play.table.state.options, "more": 1}
+    deals.look(play.table, asked.ready)
     await made(deals, worker, 2)
-    assert [kind.options for kind in worker.made] == ['{"length":"one"}', '{"length":"to50"}']
+    assert worker.made[0].options != worker.made[1].options
     await deals.stop()
 
 
@@ -204,12 +221,12 @@ async def made(deals: Deals, worker: OneAtATime, count: int) -> None:
 
 
 async def test_a_worker_that_dies_is_replaced_and_the_deal_comes_all_the_same(deals: Deals) -> None:
-    play, asked = waiting(), Asked()
+    play, asked = waiting(3), Asked()
     deals.look(play.table, asked.ready)
     await asked.one()
     for child in multiprocessing.active_children():
         child.kill()
-    play.table.state.options = {"length": "to50"}
+    play.table.state.members[1].playing = False  # Of such seats there is no stock.
     play.table.state.asked += 1
     deals.look(play.table, asked.ready)
     assert (await asked.one())[0] == play.table.state.asked
@@ -218,14 +235,14 @@ async def test_a_worker_that_dies_is_replaced_and_the_deal_comes_all_the_same(de
 async def test_a_worker_that_hangs_is_replaced_and_the_deal_comes_all_the_same(
     deals: Deals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    play, asked = waiting(), Asked()
+    play, asked = waiting(3), Asked()
     deals.look(play.table, asked.ready)
     await asked.one()
     monkeypatch.setattr(dealers, "PATIENCE", 0.2)
     hung = multiprocessing.active_children()
     for child in hung:
         psutil.Process(child.pid).suspend()
-    play.table.state.options = {"length": "to50"}
+    play.table.state.members[1].playing = False  # Of such seats there is no stock.
     play.table.state.asked += 1
     deals.look(play.table, asked.ready)
     assert (await asked.one())[0] == play.table.state.asked
