@@ -19,6 +19,7 @@ from simulate.load_report import (
     ms,
     service_rows,
     topology,
+    why_void,
 )
 from simulate.load_samples import SUPERVISOR
 from simulate.plot import Band, Chart, Line, Mark
@@ -51,7 +52,7 @@ def _body(title: str, result: Result) -> Iterator[str]:
 def _verdict(result: Result) -> Iterator[str]:
     if result.void:
         words = "Void: the generators were saturated, so the delays are theirs. What was lost or doubled still counts."
-        yield page.said(words, result.void_why, bad=True)
+        yield page.said(words, why_void(result), bad=True)
     if result.missed:
         yield page.said("Asked for, and not held:", result.missed, bad=True)
     if result.lost or result.doubled:

@@ -76,12 +76,17 @@ def machine(result: Result) -> str:
     )
 
 
+def why_void(result: Result) -> list[str]:
+    """And who else used the machine: a generator may be late since others were there."""
+    return [*result.void_why, *([machine(result)] if machine(result) else [])]
+
+
 def verdict(result: Result) -> list[str]:
     """The last lines: what it comes to, and why."""
     lines = []
     if result.void:
         lines.append("✗ void: the generators were saturated, so the delays are theirs; lost and doubled still count")
-        lines += [f"    {why}" for why in result.void_why]
+        lines += [f"    {why}" for why in why_void(result)]
     lines += [f"✗ not held: {missed}" for missed in result.missed]
     if result.lost or result.doubled:
         lines.append(f"✗ {result.lost:,} acknowledged moves lost, {result.doubled:,} doubled")

@@ -228,16 +228,19 @@ def _axes(chart: Chart, frame: _Frame) -> Iterator[str]:
         places = [x for x in ticks(frame.first, frame.last, 6) if x <= frame.last]
     shown = MINUTES if chart.x_unit is TIME and frame.last >= MINUTES_FROM else chart.x_unit
     for x in places:
-        anchor = "end" if frame.across(x) > frame.right - 12 else "middle"
-        yield (
-            f'<text x="{frame.across(x):g}" y="{frame.high - 8}" text-anchor="{anchor}">{escape(shown.show(x))}</text>'
-        )
+        words = shown.show(x)
+        if x == places[-1] and shown.name not in words:
+            words += f" {shown.name}"
+        anchor = "end" if frame.across(x) + len(words) * _LETTER / 2 > chart.width else "middle"
+        yield f'<text x="{frame.across(x):g}" y="{frame.high - 8}" text-anchor="{anchor}">{escape(words)}</text>'
 
 
 def _marks(chart: Chart, frame: _Frame) -> Iterator[str]:
     if chart.limit is not None:
         y = frame.up(chart.limit)
         yield f'<path class="limit" d="M{LEFT} {y:g}H{frame.right}"/>'
+        words = escape(f"at most {chart.unit.show(chart.limit)}")
+        yield f'<text x="{frame.right - 2}" y="{y - 4:g}" text-anchor="end">{words}</text>'
     free = float(LEFT)
     for mark in sorted(chart.marks, key=lambda mark: mark.at):
         if not frame.first <= mark.at <= frame.last:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from io import StringIO
+from pathlib import Path
 
 import msgspec
 import pytest
 from rich.console import Console
 
+from simulate import load
 from simulate.load_html import charts, html
 from simulate.load_live import LiveView, PlainView, bars
 from simulate.load_record import (
@@ -246,3 +248,26 @@ def test_bars_are_as_high_as_their_values() -> None:
     assert bars([0.0, 1.0, 2.0, 4.0]) == "▁▃▅█"
     assert bars([1.0], most=8.0) == "▂"
     assert bars([]) == ""
+
+
+# ---- told again --------------------------------------------------------------------------
+
+
+def test_a_json_is_told_again_with_its_page_and_its_exit_code(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept, page = tmp_path / "run.json", tmp_path / "run.html"
+    kept.write_bytes(to_json(a_result()))
+    assert load.main(["--from", str(kept), "--html", str(page)]) == 0
+    assert capsys.readouterr().out == text(a_result()) + "\n"
+    assert page.read_text() == html(a_result())
+    kept.write_bytes(to_json(changed(ok=False, lost=1)))
+    assert load.main(["--from", str(kept)]) == 1
+
+
+def test_what_is_no_such_json_is_said_to_be_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for text_ in ("no JSON", "{}"):
+        (tmp_path / "other.json").write_text(text_)
+        assert load.main(["--from", str(tmp_path / "other.json")]) == 2
+    assert load.main(["--from", str(tmp_path / "nowhere.json")]) == 2
+    assert capsys.readouterr().err.count("✗") == 3

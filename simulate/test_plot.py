@@ -75,6 +75,15 @@ def test_what_shows_under_the_pointer_is_what_was_drawn() -> None:
     assert [x for x, _ in [p for run in polylines(text) for p in run]] == [data["x"][0], data["x"][2]]
 
 
+def test_an_axis_of_something_else_than_time_names_it_once_and_a_limit_says_what_it_is() -> None:
+    players = Unit("players", number)
+    line = Line("a", [3.0, 4.0, 5.0])
+    text = svg(Chart("A", MS, [400.0, 1000.0, 4000.0], [line], players, dots=True, limit=60.0))
+    assert text.count("players") == 1
+    assert ">4,000 players<" in text
+    assert "at most 60 ms" in text
+
+
 def test_nothing_to_show_is_an_empty_chart() -> None:
     ET.fromstring(svg(Chart("Nothing", NUMBER, [], [Line("a", [])])))
     ET.fromstring(svg(Chart("One", NUMBER, [3.0], [Line("a", [0.0])])))
