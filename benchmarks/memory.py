@@ -36,7 +36,7 @@ def measure(plan: Plan, clock: Clock, say: Say) -> tuple[MemoryFigures, list[str
 
 
 def shares(runs: list[MemoryRun]) -> MemoryFigures:
-    """From three runs that differ in one thing each; zeros of fewer.
+    """From three runs that differ in one thing each; of fewer nothing is known.
 
     >>> few, many, seen = MemoryRun(10, 10, 0, 3.0, {}), MemoryRun(10, 40, 0, 4.5, {}), MemoryRun(10, 40, 20, 4.9, {})
     >>> shares([few, many, seen]).per_room_kb, shares([few, many, seen]).per_player_kb
@@ -45,7 +45,7 @@ def shares(runs: list[MemoryRun]) -> MemoryFigures:
     20.0
     """
     if len(runs) < 3:
-        return MemoryFigures(runs, 0.0, 0.0, 0.0)
+        return MemoryFigures(runs, None, None, None)
     few, many, seen = runs
     player = (many.grown_mb - few.grown_mb) * 1000 / (many.players - few.players)
     room = few.grown_mb * 1000 / few.rooms - player * few.players / few.rooms

@@ -13,9 +13,6 @@ from benchmarks.plan import Clock, Plan
 from benchmarks.programs import LeftOut
 from benchmarks.results import RecoveryFigures, RecoveryRun
 
-WARM, AFTER = 5, 4
-"""Seconds of play before the signal, and after all is open."""
-
 
 def measure(plan: Plan, clock: Clock, say: Say) -> tuple[RecoveryFigures, list[str]]:
     runs: list[RecoveryRun] = []
@@ -23,7 +20,7 @@ def measure(plan: Plan, clock: Clock, say: Say) -> tuple[RecoveryFigures, list[s
     for rooms in plan.recovery_rooms:
         try:
             clock.check()
-            run = _run(rooms)
+            run = _run(rooms, plan.hold)
         except LeftOut as why:
             left_out.append(f"{rooms} rooms: {why}")
             say(f"✗ {left_out[-1]}")
@@ -34,12 +31,12 @@ def measure(plan: Plan, clock: Clock, say: Say) -> tuple[RecoveryFigures, list[s
     return RecoveryFigures(runs), left_out
 
 
-def _run(rooms: int) -> RecoveryRun:
+def _run(rooms: int, seconds: float) -> RecoveryRun:
     with tempfile.TemporaryDirectory(prefix="snatch-bench-") as folder:
         file = Path(folder) / "recovery.json"
         programs.module(
             "benchmarks.failover",
-            *("--rooms", str(rooms), "--warm", str(WARM), "--after", str(AFTER), "--json", str(file)),
+            *("--rooms", str(rooms), "--warm", f"{seconds:g}", "--after", f"{seconds:g}", "--json", str(file)),
             seconds=90 + rooms / 10,
             ends=(0, 1),
         )

@@ -66,9 +66,9 @@ class MemoryRun(msgspec.Struct):
 
 class MemoryFigures(msgspec.Struct):
     runs: list[MemoryRun]
-    per_room_kb: Annotated[float, Meta(description="of a room by itself, in 10^3 bytes")]
-    per_player_kb: Annotated[float, Meta(description="of one player more in a room")]
-    per_spectator_kb: Annotated[float, Meta(description="of one TV more")]
+    per_room_kb: Annotated[float | None, Meta(description="of a room by itself, in 10^3 bytes; null: not known")]
+    per_player_kb: Annotated[float | None, Meta(description="of one player more in a room")]
+    per_spectator_kb: Annotated[float | None, Meta(description="of one TV more")]
 
 
 class StartRun(msgspec.Struct):

@@ -149,11 +149,15 @@ def memory(result: Result | None) -> Iterator[str]:
         "",
         "| one more | kB |",
         "| --- | --- |",
-        f"| room at a live hand | {found.per_room_kb:,.0f} |",
-        f"| player in it | {found.per_player_kb:,.0f} |",
-        f"| spectator | {found.per_spectator_kb:,.0f} |",
+        f"| room at a live hand | {_whole(found.per_room_kb)} |",
+        f"| player in it | {_whole(found.per_player_kb)} |",
+        f"| spectator | {_whole(found.per_spectator_kb)} |",
         "",
     )
+
+
+def _whole(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.0f}"
 
 
 def start(result: Result | None) -> Iterator[str]:
