@@ -74,5 +74,5 @@ locks: setup ## renew the images' locks, at the versions of requirements.txt
 	@deploy/locks/make.sh
 
 clean: ## remove what was built and installed (not .snatch, the tables' data)
-	rm -rf .venv generated web/node_modules web/dist web/src/generated tools/node_modules
+	rm -rf .venv generated web/node_modules web/dist web/src/generated tools/node_modules benchmarks/peers/*/node_modules
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -137,7 +137,7 @@ def loaded(
     """One `snatch load` of players who stay, on a stack of its own.  Raises LeftOut."""
     with tempfile.TemporaryDirectory(prefix="snatch-bench-") as folder:
         file = Path(folder) / "load.json"
-        programs.module(
+        said = programs.module(
             "stack.cli",
             "load",
             *("--engines", str(engines), "--ramp-within", f"{RAMP_WITHIN:.0f}s"),
@@ -148,7 +148,7 @@ def loaded(
             ends=(0, 1),
         )
         if not file.exists():
-            raise LeftOut("snatch load wrote no JSON")
+            raise LeftOut(f"snatch load: {programs.last_words(said)}")
         return load_record.from_json(file.read_bytes())
 
 

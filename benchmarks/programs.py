@@ -38,9 +38,13 @@ def module(name: str, *arguments: str, seconds: float, ends: Sequence[int] = (0,
         _end(process)
         raise
     if process.returncode not in ends:
-        tail = " / ".join(line.strip() for line in said.strip().splitlines()[-LAST_WORDS:])
-        raise LeftOut(f"{name} failed ({process.returncode}): {tail[:400]}")
+        raise LeftOut(f"{name} failed ({process.returncode}): {last_words(said)}")
     return said
+
+
+def last_words(said: str) -> str:
+    """The end of what a program printed, as one line."""
+    return " / ".join(line.strip() for line in said.strip().splitlines()[-LAST_WORDS:])[-400:]
 
 
 def _end(process: subprocess.Popen[str]) -> None:

@@ -34,12 +34,12 @@ def measure(plan: Plan, clock: Clock, say: Say) -> tuple[RecoveryFigures, list[s
 def _run(rooms: int, seconds: float) -> RecoveryRun:
     with tempfile.TemporaryDirectory(prefix="snatch-bench-") as folder:
         file = Path(folder) / "recovery.json"
-        programs.module(
+        said = programs.module(
             "benchmarks.failover",
             *("--rooms", str(rooms), "--warm", f"{seconds:g}", "--after", f"{seconds:g}", "--json", str(file)),
             seconds=90 + rooms / 10,
             ends=(0, 1),
         )
         if not file.exists():
-            raise LeftOut("benchmarks.failover wrote no JSON")
+            raise LeftOut(f"benchmarks.failover: {programs.last_words(said)}")
         return msgspec.json.decode(file.read_bytes(), type=RecoveryRun)

@@ -15,7 +15,7 @@ from benchmarks.results import (
     Result,
     StartFigures,
 )
-from benchmarks.summary import Series, cpu, figure, moves, p50, p99, ratio, series, spread
+from benchmarks.summary import Series, cpu, figure, kb_per_player, moves, p50, p99, ratio, series, spread
 
 
 def path(result: Result | None, plotted: bool) -> Iterator[str]:
@@ -29,25 +29,25 @@ def path(result: Result | None, plotted: bool) -> Iterator[str]:
         " last move. Ours by `snatch load`: real rules, the log written before anybody is told, CPU of all processes,"
         " NATS and Valkey included. The peer is Colyseus in one Node process, in memory, without rules, with a room"
         f" such as its guide has ([benchmarks/peers/{peer.NAME}](../benchmarks/peers/{peer.NAME})): *broadcast* tells"
-        " the room of each move at once, *patches* sends what changed every 50 ms and answers the sender. In brackets:"
-        " lowest and highest round.",
+        " the room of each move at once, *patches* sends what changed every 50 ms and answers the sender. Memory is"
+        " what the servers grew by since before the first player. In brackets: lowest and highest round.",
         "",
     )
     if plotted:
         yield from ("![CPU per move and delays over players](benchmarks-path.svg)", "")
-    yield "| players | server | moves/s | µs CPU a move | of the peer's | p50 ms | p99 ms | void |"
-    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
+    yield "| players | server | moves/s | µs CPU a move | of the peer's | p50 ms | p99 ms | kB a player | void |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
     for which in _ordered(runs):
         base = Series(peer.NAME, "broadcast", 0, which.players, which.rate)
         against = ratio(runs, which, base, cpu) if which != base else None
-        of = [figure(runs, which, read) for read in (moves, cpu, p50, p99)]
-        digits = (0, 0, 1, 1)
+        of = [figure(runs, which, read) for read in (moves, cpu, p50, p99, kb_per_player)]
+        digits = (0, 0, 1, 1, 0)
         shown = [found.shown(d) if found else "–" for found, d in zip(of, digits, strict=True)]
         void = sum(run.void for run in runs if series(run) == which)
         pace = f"{which.players:,}" if which.rate else f"{which.players:,} flat out"
         yield (
             f"| {pace} | {_server(which)} | {shown[0]} | {shown[1]} | {f'{against.shown()} ×' if against else ''} |"
-            f" {shown[2]} | {shown[3]} | {void or ''} |"
+            f" {shown[2]} | {shown[3]} | {shown[4]} | {void or ''} |"
         )
     yield ""
 

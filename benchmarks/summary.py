@@ -80,5 +80,10 @@ def p99(run: PathRun) -> float:
     return run.p99_ms
 
 
+def kb_per_player(run: PathRun) -> float:
+    """A quarter of a room in it."""
+    return run.grown_mb * 1000 / run.players
+
+
 def moves(run: PathRun) -> float:
     return run.moves_per_s

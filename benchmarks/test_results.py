@@ -77,7 +77,7 @@ def test_the_readmes_table_is_made_anew_between_its_marks_and_nothing_else_chang
     before = f"# Snatch\n\n{page.BEGIN}\nan old table\n{page.END}\n\nand the rest\n"
     after = page.in_readme(before, some_results())
     assert "an old table" not in after
-    assert "| CPU per move of the peer's, 4,000 players |" in after
+    assert "| CPU per move against the peer's, 4,000 players |" in after
     assert after.startswith("# Snatch\n\n")
     assert after.endswith("\n\nand the rest\n")
     assert page.in_readme(after, some_results()) == after

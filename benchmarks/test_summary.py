@@ -60,7 +60,7 @@ def line_of(results: dict[str, Result], words: str) -> verdict.Line:
 def test_a_promise_is_held_by_the_median_and_the_figures_stand_beside_it() -> None:
     runs = [run(round=n, cpu=c) for n, c in ((1, 90.0), (2, 120.0), (3, 95.0))]
     runs += [peer_run(round=n, cpu=100.0) for n in (1, 2, 3)]
-    line = line_of({"path": a_result("path", PathFigures(runs))}, "CPU per move of the peer's, 4,000")
+    line = line_of({"path": a_result("path", PathFigures(runs))}, "CPU per move against the peer's, 4,000")
     assert line.holds is True
     assert line.measured == "0.95 (0.90–1.20) ×"
     assert line.beside == "95 (90–120) to 100 (100–100) µs"

@@ -35,13 +35,15 @@ def lines(results: Mapping[str, Result]) -> list[Line]:
     """All of them, also those that were not measured."""
     runs = _runs(results)
     return [
-        _ratio(runs, "CPU per move of the peer's, 4,000 players", 1.0, ours(4000), theirs(4000), cpu, "µs", 0),
-        _ratio(runs, "p99 move → own frame of the peer's, 4,000 players", 0.5, ours(4000), theirs(4000), p99, "ms", 1),
-        _ratio(runs, "CPU per move of the peer's, 1,000 players", 2.0, ours(1000), theirs(1000), cpu, "µs", 0),
-        _ratio(runs, "CPU per move at 4,000 players of that at 1,000", 1.15, ours(4000), ours(1000), cpu, "µs", 0),
+        _ratio(runs, "CPU per move against the peer's, 4,000 players", 1.0, ours(4000), theirs(4000), cpu, "µs", 0),
+        _ratio(
+            runs, "p99 move → own frame against the peer's, 4,000 players", 0.5, ours(4000), theirs(4000), p99, "ms", 1
+        ),
+        _ratio(runs, "CPU per move against the peer's, 1,000 players", 2.0, ours(1000), theirs(1000), cpu, "µs", 0),
+        _ratio(runs, "CPU per move, 4,000 players against 1,000", 1.15, ours(4000), ours(1000), cpu, "µs", 0),
         _ratio(
             runs,
-            "CPU per move with two engines of that with one, 4,000 players",
+            "CPU per move, two engines against one, 4,000 players",
             1.1,
             ours(4000, 2),
             ours(4000),
