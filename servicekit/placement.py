@@ -142,7 +142,7 @@ class Placement:
             self._log.warning("placement could not be read", partition=partition, error=repr(error))
             return None
         if message.data:
-            if partition in self._doubted:
+            if self.known(partition) is None:
                 self._revise(partition, message)
             self._take(partition, message.data, message.seq or 0)
         owner = self._owners.get(partition)
@@ -150,7 +150,7 @@ class Placement:
         return self.known(partition)
 
     def _revise(self, partition: int, message: RawStreamMsg) -> None:
-        """What the leader has counts more than a doubted owner of a higher epoch: the bucket may have been wiped."""
+        """What the leader has counts more than one who doesn't serve, whatever its number: the bucket may be new."""
         owner = self._owners.get(partition)
         if owner is not None and owner.revision != message.seq:
             del self._owners[partition]

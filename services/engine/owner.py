@@ -246,16 +246,32 @@ class Owner:
                     self._revision = revision
                     return
                 at = await self._floor.board.entry(self.number)
+                if at is None and not wiped:
+                    await self._look_at_the_log()
+                    wiped = True
             except StreamAway:
                 await asyncio.sleep(RETRY)
                 continue
-            if at is None and wiped:
+            if at is None:
                 self._revision = 0
                 continue
-            if at is None or (at.entry.owner, at.entry.epoch) != (self._floor.name, self.partition.epoch):
+            if (at.entry.owner, at.entry.epoch) != (self._floor.name, self.partition.epoch):
                 raise Lost("its placement was changed by another engine")
             self._revision = at.revision
             await asyncio.sleep(RETRY)
+
+    async def _look_at_the_log(self) -> None:
+        """The bucket was wiped as this partition was being opened; the log too?  Then what was read is not there.
+
+        Raises Lost, and halts when tables would be gone with it; raises StreamAway.
+        """
+        partition = self.partition
+        last = await self._floor.log.last(self.number)
+        if (last.sequence, last.epoch) == (partition.last, partition.epoch):
+            return
+        if self.ledger.rooms and last.epoch <= partition.epoch:
+            partition.halt(f"the log ends with {last.id or 'nothing'} at {last.sequence}, after {partition.last}")
+        raise Lost("its placement is gone, and the log is another")
 
     # ---- serving ----
 

@@ -18,6 +18,8 @@ from servicekit.engines import EngineAway
 from servicekit.health import HttpServer, ops_app
 from services.engine import records as r
 from services.engine.app import Engine
+from services.engine.ledger import Ledger
+from services.engine.replay import Replay
 from services.engine.settings import SetupSettings
 from services.engine.setup import set_up
 from services.engine.stream import EXPECTED, SLOT_ID
@@ -223,4 +225,45 @@ async def test_a_bucket_alone_that_was_wiped_is_filled_again_and_no_table_notice
     await reach(filled, "every placement is there again")
     assert stack.state(ROOM) == before
     assert await ann.move("options", options={"length": "to50"}) is None
+    assert halted(engine) == set()
+
+
+def wipe_after_replay(stack: EngineStack, monkeypatch: pytest.MonkeyPatch, *streams: str) -> None:
+    """These are made anew, empty, once the room's partition is read and before it is open."""
+    original = Replay.run
+    left = list(streams)
+
+    async def run(self: Replay, fence: int) -> Ledger | None:
+        ledger = await original(self, fence)
+        if self._partition == HERE:
+            while left:
+                await stack.nc.jetstream().delete_stream(left.pop())
+            await set_up(SetupSettings(nats_url=stack.url))
+        return ledger
+
+    monkeypatch.setattr(Replay, "run", run)
+
+
+async def test_a_store_that_is_wiped_between_replay_and_placement_halts_what_had_tables(
+    stack: EngineStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await stack.start("one")
+    await seated(stack, ROOM)
+    await stack.stop("one")
+    wipe_after_replay(stack, monkeypatch, subjects.LOG_STREAM, f"KV_{subjects.OWN_BUCKET}")
+    engine = await stack.start("two")
+    await reach(lambda: HERE in halted(engine), "halted")
+    assert engine.hall is not None
+    assert "the log ends with nothing" in engine.hall.halted()[HERE].partition.why
+
+
+async def test_a_bucket_that_is_wiped_between_replay_and_placement_costs_no_table(
+    stack: EngineStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await stack.start("one")
+    ann = await seated(stack, ROOM)
+    await stack.stop("one")
+    wipe_after_replay(stack, monkeypatch, f"KV_{subjects.OWN_BUCKET}")
+    engine = await stack.start("two")
+    assert await ann.move("options", options=OPTIONS) is None
     assert halted(engine) == set()
