@@ -17,6 +17,7 @@ from model.nats import SimNats
 from servicekit.engines import EngineAway, EngineRefusal, Engines
 from servicekit.feed import Feeds
 from servicekit.sockets import AGAIN, Socket
+from services.gateway.metrics import SentCounts
 from services.gateway.parts import Parts
 from services.gateway.place import Place
 from wire.client_out import Error
@@ -34,13 +35,14 @@ class Page(Protocol):
 
 
 class _Metrics:
-    """Counts nothing."""
+    """Counts nothing but what is counted without asking."""
+
+    def __init__(self) -> None:
+        self.sent = SentCounts()
 
     def seat_taken(self, seconds: float) -> None: ...
 
     def seat_given_up(self) -> None: ...
-
-    def frame_sent(self, size: int) -> None: ...
 
     def move_answered(self, seconds: float) -> None: ...
 

@@ -37,6 +37,7 @@ class Place:
     def __init__(self, socket: Socket, parts: Parts, error: TellError) -> None:
         self._socket = socket
         self._parts = parts
+        self._sent = parts.metrics.sent
         self._error = error
         self._table: str | None = None
         self._session: SeatSession | None = None
@@ -149,11 +150,14 @@ class Place:
 
     def on_snapshot(self, body: bytes) -> None:
         self._socket.send(body)
-        self._parts.metrics.frame_sent(len(body))
+        self._sent.frames_sent += 1
+        self._sent.frame_bytes += len(body)
 
     def on_frame(self, kind: int, body: bytes) -> None:
         self._socket.send(body)
-        self._parts.metrics.frame_sent(len(body))
+        sent = self._sent
+        sent.frames_sent += 1
+        sent.frame_bytes += len(body)
 
     def on_answer(self, body: bytes) -> None:
         self._socket.send(body)

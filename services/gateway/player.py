@@ -1,7 +1,8 @@
 """A player's socket: hello, then the lobby and the table, for as long as it lives.
 
-One task reads it; whatever else happens calls `Socket.send`, which never waits.  A
-move's bytes go to the engine undecoded, a frame's bytes come back the same way.
+A task greets it and shows it in; from then on each message is handled as it is read, without
+a task's turn.  Whatever else happens calls `Socket.send`, which never waits.  A move's bytes
+go to the engine undecoded, a frame's bytes come back the same way.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import asyncio
 import secrets
 import time
 from collections import deque
+from collections.abc import Callable
 
 import msgspec
 
@@ -61,21 +63,28 @@ class Player:
         self._acts: deque[client_in.LobbyMessage] = deque()
         self._acting: asyncio.Task[None] | None = None
         self._checking: asyncio.Task[None] | None = None
-        now = asyncio.get_running_loop().time()
+        self._gone = False
+        self._loop = asyncio.get_running_loop()
+        now = self._loop.time()
         rate = parts.settings.moves_per_second
         self._move_bucket = Bucket(rate, 2 * rate, now)
         self._act_bucket = Bucket(ACTS_PER_SECOND, ACTS_BURST, now)
         self._throttled_since: float | None = None
+        self._waiting: deque[str | bytes] | None = None
+        """What was read already while something waits for its turn: at most what one read brings."""
         self._bad = 0
         self._log = logs.logger(__name__)
 
     async def run(self) -> None:
-        """Serve the socket until it is gone."""
+        """Greet the socket and show it in; what it says afterwards is handled by itself, until it is gone."""
+        entered = False
         try:
-            if await self._hello() and await self._enter():
-                await self._read()
+            entered = await self._hello() and await self._enter()
         finally:
-            self._leave()
+            if not entered:
+                self._leave()
+        if entered:
+            self._socket.listen(self)
 
     # ---- hello ----
 
@@ -116,74 +125,101 @@ class Player:
 
     # ---- reading ----
 
-    async def _read(self) -> None:
-        while True:
-            data = await self._socket.receive()
-            if data is None or self._socket.closing:
-                return
-            if not isinstance(data, str):
-                await self._on_bad(data, "text messages only")
-                continue
-            try:
-                message = _messages.decode(data)
-            except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-                await self._on_bad(data, str(error)[:200])
-                continue
-            if isinstance(message, client_in.MoveMessage):
-                if await self._throttle(self._move_bucket):
-                    return
-                self._parts.metrics.message_received("move")
-                self._place.move(message.id, data.encode())
-            elif isinstance(message, client_in.Ping):
-                if await self._throttle(self._act_bucket):
-                    return
-                self._parts.metrics.message_received("ping")
-                self._socket.send(msgspec.json.encode(Pong(message.at)))
-            elif isinstance(message, client_in.LobbyMessage):
-                if await self._throttle(self._act_bucket):
-                    return
-                self._parts.metrics.message_received("lobby")
-                self._on_act(message)
-            else:
-                await self._on_bad(data, "hello comes once")
+    def on_message(self, data: str | bytes) -> None:
+        """Understood, counted, and passed on; above its limit it waits, and the socket isn't read meanwhile."""
+        if self._socket.closing:
+            return
+        if self._waiting is not None:
+            self._waiting.append(data)
+            return
+        if not isinstance(data, str):
+            self._on_bad(data, "text messages only")
+            return
+        try:
+            message = _messages.decode(data)
+        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+            self._on_bad(data, str(error)[:200])
+            return
+        kind = type(message)
+        if kind is client_in.MoveMessage:
+            bucket = self._move_bucket
+        elif kind is client_in.Hello:
+            self._on_bad(data, "hello comes once")
+            return
+        else:
+            bucket = self._act_bucket
+        if not (wait := bucket.take(self._loop.time())):
+            self._throttled_since = None
+            self._take(message, data)
+        elif self._throttle():
+            self._later(bucket, wait, lambda: self._take(message, data))
 
-    async def _on_bad(self, data: str | bytes, words: str) -> None:
-        self._parts.metrics.message_received("bad")
+    def on_gone(self) -> None:
+        """The socket's end, by whichever side."""
+        self._leave()
+
+    def _take(self, message: client_in.ClientMessage, data: str) -> None:
+        received = self._parts.metrics.received
+        if isinstance(message, client_in.MoveMessage):
+            received.move += 1
+            self._place.move(message.id, data.encode())
+        elif isinstance(message, client_in.Ping):
+            received.ping += 1
+            self._socket.send(msgspec.json.encode(Pong(message.at)))
+        elif isinstance(message, client_in.LobbyMessage):
+            received.lobby += 1
+            self._on_act(message)
+
+    def _on_bad(self, data: str | bytes, words: str) -> None:
+        self._parts.metrics.received.bad += 1
         self._bad += 1
         if self._bad > MAX_BAD:
             self._error("bad_message", words)
             self._socket.close(POLICY, "too many bad messages")
-            return
-        if await self._throttle(self._act_bucket):
-            return
+        elif not (wait := self._act_bucket.take(self._loop.time())):
+            self._throttled_since = None
+            self._tell_bad(data, words)
+        elif self._throttle():
+            self._later(self._act_bucket, wait, lambda: self._tell_bad(data, words))
+
+    def _tell_bad(self, data: str | bytes, words: str) -> None:
         try:
             hint = msgspec.json.decode(data, type=_Hint)
         except (msgspec.MsgspecError, ValueError, RecursionError):
             hint = _Hint()
         self._error("bad_message", words, req=hint.req, id=hint.id)
 
-    async def _throttle(self, bucket: Bucket) -> bool:
-        """Above its limit a socket is read more slowly, and when it goes on it is closed.
-
-        True: it is closed, and nothing more that it sent may count.
-        """
-        loop = asyncio.get_running_loop()
-        wait = bucket.take(loop.time())
-        if not wait:
-            self._throttled_since = None
-            return False
+    def _throttle(self) -> bool:
+        """Above its limit a socket is read more slowly, and when it goes on it is closed: False."""
+        now = self._loop.time()
         self._parts.metrics.message_throttled()
         if self._throttled_since is None:
-            self._throttled_since = loop.time()
+            self._throttled_since = now
             self._error("slow_down", "too many messages")
-        elif loop.time() - self._throttled_since > THROTTLED_FOR:
+        elif now - self._throttled_since > THROTTLED_FOR:
             self._error("slow_down", "too many messages for too long")
             self._socket.close(SLOW, "too many messages")
-            return True
-        while wait:
-            await asyncio.sleep(wait)
-            wait = bucket.take(loop.time())
-        return self._socket.closing
+            return False
+        return True
+
+    def _later(self, bucket: Bucket, wait: float, act: Callable[[], None]) -> None:
+        self._waiting = deque()
+        self._socket.hold()
+        self._loop.call_later(wait, self._now, bucket, act)
+
+    def _now(self, bucket: Bucket, act: Callable[[], None]) -> None:
+        """What had to wait, if the socket is still there."""
+        if self._socket.closing or self._gone:
+            return
+        if wait := bucket.take(self._loop.time()):
+            self._loop.call_later(wait, self._now, bucket, act)
+            return
+        waiting, self._waiting = self._waiting, None
+        act()
+        for data in waiting or ():
+            self.on_message(data)
+        if self._waiting is None:
+            self._socket.release()
 
     # ---- the lobby ----
 
@@ -281,6 +317,7 @@ class Player:
         return False
 
     def _leave(self) -> None:
+        self._gone = True
         self._place.leave()
         for task in (self._checking, self._acting if not self._leaving else None):
             if task is not None:
