@@ -111,7 +111,7 @@ def sim_links(network: SimNetwork, node: Node) -> Links:
     def dial(address: str) -> Any:
         return Channel(network, node, address)
 
-    return Links(dial)
+    return Links(dial, commands=None)
 
 
 class Connection:

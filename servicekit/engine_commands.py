@@ -256,11 +256,12 @@ class EngineCommands:
                 self._log.exception("the pump of commands")
 
     def _sweep(self, now: float) -> None:
-        for talker in self._all_talkers():
-            if not talker.stalled and now - talker.oldest > ANSWER_WITHIN:
-                self.counts.overdue += 1
-                self._placement.doubt(talker.partition, talker.sent_to)
-                self.stall(talker)
+        limit = now - ANSWER_WITHIN
+        talkers = self._talkers.values()  # thousands, ten times a second
+        for talker in [t for some in talkers for t in some.values() if t.oldest < limit and not t.stalled]:
+            self.counts.overdue += 1
+            self._placement.doubt(talker.partition, talker.sent_to)
+            self.stall(talker)
         for key in [key for key, detach in self._detaches.items() if detach.until <= now]:
             del self._detaches[key]
         for address in [a for a, away in self._away.items() if now - away.until > AWAY_PAUSE_MOST]:

@@ -3,26 +3,43 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import TYPE_CHECKING, Protocol
 
 import grpc
 
 from generated.snatch.engine.v1.engine_pb2 import Command, CommandsRequest, CommandsResponse, Reply
 from generated.snatch.engine.v1.engine_pb2_grpc import EngineServiceStub
 from servicekit import logs, rpc
+from servicekit.command_stream import Broken, CommandStream
 
 if TYPE_CHECKING:  # of the stubs alone, not of the generated code
     from generated.snatch.engine.v1.engine_pb2_grpc import EngineServiceAsyncStub
 
-QUIET_PAUSE = 0.002
-BUSY_PAUSE = 0.005
-"""Seconds that a batch waits for company: a small one when quiet, more when batches are big anyway."""
-BUSY_BATCH = 32
+QUIET_PAUSE, BUSY_PAUSE = 0.002, 0.005
+"""Seconds that a batch waits for company, when quiet and when busy: a batch costs what 20 commands do."""
+BUSY_RATE = 800.0
+"""Commands a second from which on it is busy; the pause grows with the rate until then."""
+FORGETS = 0.1
+"""How much the last batch counts in the rate."""
 MAX_BATCH = 1024
 MAX_QUEUED = 16384
 RETRY = 0.05
 IDLE = 300.0
+
+
+class Call(Protocol):
+    """A call of `Commands`: `command_stream`'s, or grpc.aio's."""
+
+    async def write(self, request: CommandsRequest, /) -> None: ...
+
+    def __aiter__(self) -> AsyncIterator[CommandsResponse]: ...
+
+    def cancel(self) -> object: ...
+
+
+Open = Callable[[str], Call]
+"""Makes a call to an address."""
 
 
 class EngineLink:
@@ -38,12 +55,15 @@ class EngineLink:
         replied: Callable[[EngineLink, Reply], None],
         broke: Callable[[EngineLink], None],
         dial: Callable[[str], grpc.aio.Channel] = rpc.channel,
+        commands: Open | None = CommandStream,
     ) -> None:
+        """`commands` None: over the channel that `dial` makes, like all other calls."""
         self.address = address
         self._replied = replied
         self._broke = broke
         self._channel = dial(address)
         self.stub: EngineServiceAsyncStub = EngineServiceStub(self._channel)
+        self._open = commands
         self._queue: list[Command] = []
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -77,7 +97,7 @@ class EngineLink:
         loop = asyncio.get_running_loop()
         if (wait := self._not_before - loop.time()) > 0:
             await asyncio.sleep(wait)
-        call = self.stub.Commands()
+        call: Call = self._open(self.address) if self._open is not None else self.stub.Commands()
         reader = asyncio.create_task(self._read(call))
         writer = asyncio.create_task(self._write(call))
         try:
@@ -95,35 +115,54 @@ class EngineLink:
         self._log.info("the command stream ended")
         self._broke(self)
 
-    async def _read(self, call: grpc.aio.StreamStreamCall[CommandsRequest, CommandsResponse]) -> None:
+    async def _read(self, call: Call) -> None:
         try:
             async for response in call:
                 for reply in response.replies:
                     self._replied(self, reply)
+        except Broken as error:
+            self._log.info("the command stream broke", why=str(error))
         except grpc.aio.AioRpcError as error:
-            self._log.info("the command stream broke", code=str(error.code()), detail=error.details())
+            self._log.info("the command stream broke", why=f"{error.code()}: {error.details()}")
 
-    async def _write(self, call: grpc.aio.StreamStreamCall[CommandsRequest, CommandsResponse]) -> None:
-        pause = QUIET_PAUSE
+    async def _write(self, call: Call) -> None:
+        loop = asyncio.get_running_loop()
+        rate, before = 0.0, loop.time()
         try:
             while True:
                 await self._wake.wait()
-                await asyncio.sleep(pause)
+                await asyncio.sleep(pause_at(rate))
                 batch, self._queue = self._queue[:MAX_BATCH], self._queue[MAX_BATCH:]
                 if not self._queue:
                     self._wake.clear()
-                pause = BUSY_PAUSE if len(batch) >= BUSY_BATCH else QUIET_PAUSE
+                now = loop.time()
+                rate += FORGETS * (len(batch) / max(now - before, QUIET_PAUSE) - rate)
+                before = now
                 self.batches += 1
                 await call.write(CommandsRequest(commands=batch))
-        except (grpc.aio.AioRpcError, asyncio.InvalidStateError, grpc.aio.UsageError):
+        except (Broken, grpc.aio.AioRpcError, asyncio.InvalidStateError, grpc.aio.UsageError):
             return
 
 
-class Links:
-    """All engines by address.  `replied` and `broke` are what every link tells; `dial` makes a channel."""
+def pause_at(rate: float) -> float:
+    """Seconds that a batch waits for company, at so many commands a second.
 
-    def __init__(self, dial: Callable[[str], grpc.aio.Channel] = rpc.channel) -> None:
-        self._dial = dial
+    >>> pause_at(0), pause_at(400), pause_at(10_000)
+    (0.002, 0.0035, 0.005)
+    """
+    return QUIET_PAUSE + (BUSY_PAUSE - QUIET_PAUSE) * min(1.0, rate / BUSY_RATE)
+
+
+class Links:
+    """All engines by address.  `replied` and `broke` are what every link tells; `dial` makes a channel.
+
+    `commands`: as for `EngineLink`.
+    """
+
+    def __init__(
+        self, dial: Callable[[str], grpc.aio.Channel] = rpc.channel, commands: Open | None = CommandStream
+    ) -> None:
+        self._dial, self._commands = dial, commands
         self.replied: Callable[[EngineLink, Reply], None] = _nobody
         self.broke: Callable[[EngineLink], None] = _nobody
         self._links: dict[str, EngineLink] = {}
@@ -135,7 +174,7 @@ class Links:
     def to(self, address: str) -> EngineLink:
         link = self._links.get(address)
         if link is None:
-            link = self._links[address] = EngineLink(address, self.replied, self.broke, self._dial)
+            link = self._links[address] = EngineLink(address, self.replied, self.broke, self._dial, self._commands)
         link.used_at = asyncio.get_running_loop().time()
         return link
 
