@@ -1,4 +1,4 @@
-"""Telling rooms which players' sockets are here: at once, every 20 s, and when they go."""
+"""Telling rooms which players' sockets are here: at once, every 30 s, and when they go."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import msgspec
 from servicekit import logs
 from servicekit.rooms_client import LobbyAway, LobbyRefusal, RoomsClient
 
-EVERY = 20.0
+EVERY = 30.0
 AGAIN = 2.0
 AT_ONCE = 64
 TICK = 1.0

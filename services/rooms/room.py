@@ -33,7 +33,7 @@ class Times(msgspec.Struct, frozen=True):
     grace: int = 15_000
     """For the host's device to come back, before another becomes host."""
     stale: int = 50_000
-    """A socket not heard of for so long is gone: gateways tell of it every 20 s."""
+    """A socket not heard of for so long is gone: gateways tell of it every 30 s."""
     unseen: int = 60_000
     """For somebody who joined to come at all, before they leave the list."""
     idle: int = 600_000

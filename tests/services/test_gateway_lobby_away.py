@@ -28,7 +28,7 @@ async def test_who_went_while_rooms_was_away_is_gone_when_it_is_back(new_nats: N
 
 
 async def test_a_lobby_that_shows_somebody_away_who_is_here_is_told_again(new_nats: New) -> None:
-    """As one that was listed anew, when Redis had lost it: nobody waits for the next time in 20 s."""
+    """As one that was listed anew, when Redis had lost it: nobody waits for the next time in 30 s."""
     async with stage(new_nats) as s:
         s.at_table("p1")
         async with s.seated("p1"):
