@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import msgspec
@@ -105,7 +106,7 @@ def main(argv: Sequence[str], running: Running = lambda _: None, started: Starte
     layout += ["--nats", str(said.nats)]
     try:
         check_levels(asked.levels)
-        with _stack(said, running, started, layout, settings) as stack:
+        with _endable(), _stack(said, running, started, layout, settings) as stack:
             if (why := silence(stack["url"])) is not None:
                 print(f"✗ nobody answers at {stack['url']}: {why}", file=sys.stderr)
                 return 2
@@ -120,6 +121,21 @@ def main(argv: Sequence[str], running: Running = lambda _: None, started: Starte
         print(f"✗ {error}", file=sys.stderr)
         return 1
     return _tell(result, said)
+
+
+@contextmanager
+def _endable() -> Iterator[None]:
+    """Whoever ends the command ends its own stack with it."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = {each: signal.signal(each, interrupt) for each in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 def _tell(result: Result, said: argparse.Namespace) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import time
 from collections import Counter
 from typing import Any
 
@@ -62,13 +61,12 @@ async def compare(room: Room, url: str, tally: Tally, compared: Counter[str]) ->
     try:
         async with asyncio.timeout(WITHIN):
             await _pause(room)
-            for seat in room.seats:
-                page = Fresh()
-                fresh.append(page)
-                began = time.monotonic()
-                snapshot = await page.open(url, seat.token, seat.tab)
-                tally.resume.append(time.monotonic() - began)
-                _hold_against(room, seat, snapshot, tally, compared)
+            fresh += [Fresh() for _ in room.seats]
+            snapshots = await asyncio.gather(
+                *(page.open(url, seat.token, seat.tab) for page, seat in zip(fresh, room.seats, strict=True))
+            )
+        for seat, snapshot in zip(room.seats, snapshots, strict=True):
+            _hold_against(room, seat, snapshot, tally, compared)
     except (OSError, TimeoutError) as error:
         compared["unreachable"] += 1
         tally.amiss(f"{room.code}: its end could not be compared: {error!r}")

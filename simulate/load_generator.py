@@ -93,6 +93,7 @@ class Generator:
             await asyncio.sleep(max(0.0, began + order.ramp * number / order.rooms - loop.time()))
             room = Room(order.first_room + number, order.seats, self._door, self._dice, self.tally, self._flat_out)
             room.started = lambda: self._started(room)
+            self.rooms.append(room)
             try:
                 async with doors, asyncio.timeout(OPEN_WITHIN):
                     await room.open()
@@ -101,10 +102,10 @@ class Generator:
                 async with asyncio.timeout(OPEN_WITHIN):
                     await room.until(lambda: room.playing)
             except (OSError, TimeoutError, Closed) as error:
-                failed.append(repr(error))
+                failed.append(f"{error!r}, {room.described()}")
                 room.stop()
+                self.rooms.remove(room)
                 return
-            self.rooms.append(room)
             self._watch(number, room)
 
         await asyncio.gather(*(one(number) for number in range(order.rooms)))

@@ -100,6 +100,22 @@ class Room:
                     kept.append((holds, future))
             self._until = kept
 
+    def described(self) -> str:
+        """Where it stands, for a report of what went wrong."""
+        screen, lobby = self.picture.screen, self.seats[0].lobby if self.seats else None
+        present = sum(p.present for p in lobby.players) if lobby is not None else 0
+        waiting = sum(len(seat.pending) for seat in self.seats)
+        return (
+            f"room {self.code}: {len(self.seats)} of {self._size} connected, {present} present in the lobby,"
+            f" {self._present()} at the table, {sum(s.live for s in self.seats)} with a snapshot;"
+            f" phase {screen.phase() or 'none'}, {waiting} moves wait, the host's control came to {self._came_to()}"
+        )
+
+    def _came_to(self) -> str:
+        host, (id, phase) = self._host(), self._control
+        no = host.refused.get(id) if host is not None else None
+        return f"{no.code if no else 'nothing'} ({phase})"
+
     # ---- what its seats ask ----
 
     def sat(self, seat: Seat) -> None:

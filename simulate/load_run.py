@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from simulate import load_log
+from simulate import load_deals, load_log
 from simulate.load_delays import NOTHING, merged, told
 from simulate.load_live import View
 from simulate.load_machine import durability, hardware, topology, versions
@@ -38,6 +38,8 @@ from simulate.vigil import Running, Stack
 WARM = 3.0
 """Seconds of play at the full rate before the hold."""
 DRAIN_WITHIN = 30.0
+MOST_FAILED = 0.02
+"""Of the rooms, how many may not come to a hand; the run goes on without them, and says so."""
 KEPT = 20
 
 
@@ -49,7 +51,7 @@ class Wish:
     ramp_within: float = 600.0
     """Seconds after which a ramp is given up."""
     ping: float = 5.0
-    abreast: int = 4
+    abreast: int = 8
     """Rooms that a generator opens at once."""
     read_log: bool = True
     settings: dict[str, str] = field(default_factory=dict)
@@ -97,8 +99,11 @@ class Run:
             self._show(every=True)
             await asyncio.gather(*(process.end() for process in self._processes))
         judged = await self._judge(finals)
+        deals = await load_deals.waits(self._stack.get("parts", ()))
         unanswered = sum(d.unanswered for d in drained)
-        return self._result(began, finals, judged, unanswered, idle, before, after)
+        result = self._result(began, finals, judged, unanswered, idle, before, after)
+        result.deals = deals
+        return result
 
     # ---- phases ----
 
@@ -135,9 +140,12 @@ class Run:
         except TimeoutError:
             raise NotRamped(f"not all rooms were dealt within {wish.ramp_within:.0f} s") from None
         failed = sum(r.failed for r in ready)
-        if failed:
+        if failed > MOST_FAILED * rooms:
             why = next(r.why for r in ready if r.why)
             raise NotRamped(f"{failed} of {rooms} rooms could not be opened: {why}")
+        for r in ready:
+            if r.failed:
+                self._mark("note", f"{r.failed} rooms could not be opened: {r.why}")
 
     async def _holding(self) -> tuple[dict[str, Use], dict[str, Use]]:
         """What every part had used at its beginning and at its end."""
