@@ -171,6 +171,18 @@ class Service(msgspec.Struct):
     """What it grew by from before the first player to the end of the hold: of memory that it shares with nobody."""
 
 
+class Deals(msgspec.Struct):
+    """Deals that tables asked for, from the engines' start on."""
+
+    asked: int
+    waited: int
+    """Whose deal was not there yet."""
+    wait_mean_ms: float
+    """Of those that waited."""
+    wait_most_ms: float
+    """No table waited longer than this, the bound of a histogram's bucket."""
+
+
 class Generator(msgspec.Struct):
     """One generator process, over the hold."""
 
@@ -222,6 +234,8 @@ class Result(msgspec.Struct):
     generators: list[Generator]
     samples: list[Sample]
     events: list[Event]
+    deals: Deals | None = None
+    """None: the engines could not be asked."""
 
 
 def to_json(result: Result) -> bytes:

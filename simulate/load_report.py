@@ -51,6 +51,7 @@ def text(result: Result) -> str:
             f"errors   {_counts(result.errors) or 'none'}",
             f"closes   {_counts(result.closes) or 'none'}",
             f"hands    {_counts(result.hands) or 'none'}",
+            f"deals    {deals(result)}",
             f"bytes    {sizes.sent_per_move:,.0f} sent and {sizes.received_per_move:,.0f} received a move,"
             f" {sizes.received_per_player_s:,.0f} received a second and player",
         ],
@@ -74,6 +75,14 @@ def machine(result: Result) -> str:
         f"{busy:.2f} of {result.hardware.get('cores', '?')} cores were busy in the hold: {ours:.2f} with the stack,"
         f" {players:.2f} with generators, {others:.2f} with others"
     )
+
+
+def deals(result: Result) -> str:
+    """How many tables waited for theirs, and how long."""
+    if (d := result.deals) is None:
+        return "not known: the engines could not be asked"
+    waited = f" ({d.wait_mean_ms:.1f} ms in the mean, none over {d.wait_most_ms:,.0f} ms)" if d.waited else ""
+    return f"{d.asked:,} asked for · {d.asked - d.waited:,} were there already · {d.waited:,} tables waited{waited}"
 
 
 def why_void(result: Result) -> list[str]:
