@@ -35,6 +35,8 @@ class Bus(Client):
         self.slow_listeners: list[Callable[[Subscription], None]] = []
         """Told which subscription dropped messages."""
         self.listeners = Listeners()
+        self.waits = 0
+        """Times that a publish waited because NATS took nothing."""
         self._writing = False
 
     async def listen(self, subject: str, hear: Hear) -> Subscription:
@@ -88,6 +90,7 @@ class Bus(Client):
             self._writing = True
             asyncio.get_running_loop().call_soon(self._write_out)
         if self._pending_data_size > MAX_UNTAKEN or self._untaken() > MAX_UNTAKEN:
+            self.waits += 1
             await self._flush_pending(force_flush=True)
 
     def _untaken(self) -> int:

@@ -120,6 +120,9 @@ class Engine:
             return f"{self.settings.engine_host}:{self.port}"
         return told if ":" in told else f"{told}:{self.port}"
 
+    def _publish_waits(self) -> int:
+        return self._bus.waits if self._bus is not None else 0
+
     def _watch(self, hall: Hall) -> None:
         watch = self.metrics.watch
         watch("partitions_open", "Partitions served here.", lambda: len(hall.owners()))
@@ -128,4 +131,5 @@ class Engine:
         watch("append_waiting_seconds", "How long the oldest append under way has waited.", hall.log.waited)
         watch("deals_ready", "Checked deals in stock.", lambda: self._deals.stocked)
         watch("deals_awaited", "Tables that wait for a deal now.", lambda: self._deals.waiting)
+        watch("publish_waits", "Times that a frame or a record waited for NATS to take it.", self._publish_waits)
         watch("peers_alive", "Other engines alive.", lambda: len(hall.keeper.alive()))
