@@ -21,6 +21,7 @@ from simulate.load_processes import Failed
 from simulate.load_record import Asked, Result, from_json, to_json
 from simulate.load_report import text
 from simulate.load_run import NotRamped, Run, Wish
+from simulate.load_trouble import BadTrouble, trouble
 from simulate.load_verdict import BadLevel, check_levels
 from simulate.vigil import Running, Stack
 
@@ -57,6 +58,13 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--sleepers", type=_part, default=0.0, metavar="P", help="part of players whose tab sleeps a while")
     p.add_argument("--slow", type=_part, default=0.0, metavar="P", help="part of TVs that stop reading")
     p.add_argument("--mix", action="store_true", help="the same as --reconnects .1 --sleepers .02 --slow .1")
+    p.add_argument(
+        "--kill",
+        action="append",
+        default=[],
+        metavar="KIND@S",
+        help="kill one of a kind so long after the hold began: engine@10s, or gateway:STOP@5s; may be given again",
+    )
     p.add_argument("--ping", type=float, default=5.0, metavar="S", help="seconds between a page's pings, 0: none (5)")
     p.add_argument("--seed", type=int, default=1, metavar="N", help="the same one plays alike (1)")
     p.add_argument(
@@ -101,11 +109,12 @@ def main(argv: Sequence[str], running: Running = lambda _: None, started: Starte
         return _tell_again(said.told, said)
     asked = _asked(said)
     settings = {} if said.url or said.data else _settings(said)
-    wish = Wish(asked, said.ramp_within, said.ping, read_log=not said.no_log, settings=settings)
     layout = [word for what in KINDS for word in (f"--{what}", str(getattr(said, what)))]
     layout += ["--nats", str(said.nats)]
     try:
         check_levels(asked.levels)
+        troubles = tuple(trouble(words) for words in said.kill)
+        wish = Wish(asked, said.ramp_within, said.ping, read_log=not said.no_log, troubles=troubles, settings=settings)
         with _endable(), _stack(said, running, started, layout, settings) as stack:
             if (why := silence(stack["url"])) is not None:
                 print(f"✗ nobody answers at {stack['url']}: {why}", file=sys.stderr)
@@ -114,7 +123,7 @@ def main(argv: Sequence[str], running: Running = lambda _: None, started: Starte
                 print("settings " + " ".join(f"{k}={v}" for k, v in settings.items()), flush=True)
             with a_view(asked) as view:
                 result = uvloop.run(Run(wish, stack, running, view).play())
-    except (NotLoopback, NoStack, BadLevel) as error:
+    except (NotLoopback, NoStack, BadLevel, BadTrouble) as error:
         print(f"✗ {error}", file=sys.stderr)
         return 2
     except (NotRamped, Failed) as error:

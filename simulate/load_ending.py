@@ -102,6 +102,13 @@ def _hold_against(room: Room, seat: Seat, snapshot: out.Snapshot, tally: Tally, 
     if engine != mine:
         compared["unequal"] += 1
         tally.amiss(f"{room.code} seat {seat.number}{differences(mine, engine, SIDES)}")
+    if seat.phone is not None:
+        compared["phones"] += 1
+        if seat.phone.screen.view != mine:
+            compared["unequal"] += 1
+            tally.amiss(
+                f"{room.code} seat {seat.number}{differences(seat.phone.screen.view, mine, ('phone', 'player'))}"
+            )
     if snapshot.answered != seat.last - len(seat.pending) or snapshot.answered < seat.told:
         tally.lost += max(0, seat.told - snapshot.answered)
         tally.amiss(f"{room.code} seat {seat.number}: the engine knows {snapshot.answered} of {seat.last} moves")

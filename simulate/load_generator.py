@@ -12,7 +12,6 @@ import gc
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
 from random import Random
 
 import uvloop
@@ -46,10 +45,12 @@ TICK = 0.001
 PING_SLOTS = 50
 """Of a ping's period; each seat has one of them."""
 DEALS_ABREAST = 8
-OPEN_WITHIN = 120.0
+OPEN_WITHIN = 60.0
 """Seconds for each step of a room's opening."""
 RAMP_RATE = 0.25
 """Of the rate, while rooms still come in: those that are there play slowly, so that all are at different points."""
+FULL_ROOMS = 1
+"""Rooms in each process whose players have a full phone beside them."""
 ABREAST_AT_END = 8
 """Rooms compared at once."""
 
@@ -67,6 +68,7 @@ class Generator:
         self.rooms: list[Room] = []
         self._spectators: list[Spectator] = []
         self._scheduled: set[int] = set()
+        self._slots: list[list[Seat]] = [[] for _ in range(PING_SLOTS)]
         self._homes: dict[Seat, Room] = {}
         self._timers: list[asyncio.TimerHandle] = []
         self._lateness = Lateness()
@@ -91,12 +93,22 @@ class Generator:
 
         async def one(number: int) -> None:
             await asyncio.sleep(max(0.0, began + order.ramp * number / order.rooms - loop.time()))
-            room = Room(order.first_room + number, order.seats, self._door, self._dice, self.tally, self._flat_out)
+            room = Room(
+                order.first_room + number,
+                order.seats,
+                self._door,
+                self._dice,
+                self.tally,
+                flat_out=self._flat_out,
+                full=number < FULL_ROOMS,
+            )
             room.started = lambda: self._started(room)
             self.rooms.append(room)
             try:
                 async with doors, asyncio.timeout(OPEN_WITHIN):
                     await room.open()
+                for seat in room.seats:
+                    self._slots[self._dice.randrange(PING_SLOTS)].append(seat)
                 async with deals, asyncio.timeout(OPEN_WITHIN):
                     await room.deal()
                 async with asyncio.timeout(OPEN_WITHIN):
@@ -154,17 +166,10 @@ class Generator:
             await asyncio.sleep(every / PING_SLOTS)
             slot = (slot + 1) % PING_SLOTS
             if self.order.ping:
-                for seat in self._seats(slot):
+                for seat in self._slots[slot]:
                     seat.ping()
-            for room in self.rooms[slot % 10 :: 10]:
+            for room in self.rooms[slot % 10 :: 10]:  # once a second
                 room.steer()
-
-    def _seats(self, slot: int) -> Iterator[Seat]:
-        seats = self.order.seats
-        for number, room in enumerate(self.rooms):
-            for index, seat in enumerate(room.seats):
-                if (number * seats + index) % PING_SLOTS == slot:
-                    yield seat
 
     # ---- the hold ----
 
@@ -189,13 +194,13 @@ class Generator:
     def _hold_begins(self) -> None:
         self._lateness.take()
         self._cpu_from = time.process_time()
-        self._bytes_from = self._bytes()
+        self._bytes_from = (self.tally.received, self.tally.sent)
         self._hold_lag = {}
 
     def _hold_ends(self) -> None:
         add(self._hold_lag, bucketed(self._lateness.take()[0]))
         self._cpu_to = time.process_time()
-        self._bytes_to = self._bytes()
+        self._bytes_to = (self.tally.received, self.tally.sent)
 
     def _troubles(self, hold: Hold, late: float) -> None:
         """Reconnects, sleeping tabs and slow readers, at their own times in the hold."""
@@ -213,15 +218,6 @@ class Generator:
             if tv.slow:
                 loop.call_at(hold.start + late, tv.stop_reading)
                 loop.call_at(hold.end + late, tv.read_on)
-
-    def _bytes(self) -> tuple[int, int]:
-        received, sent = self.tally.received, self.tally.sent
-        for room in self.rooms:
-            for seat in room.seats:
-                if seat.socket is not None:
-                    received += seat.socket.received
-                    sent += seat.socket.sent
-        return received, sent
 
     def _counts(self) -> dict[str, int]:
         tally = self.tally
@@ -243,7 +239,7 @@ class Generator:
             await asyncio.sleep(round(at) + 1 - time.monotonic())  # a timer may fire a little too soon
             now, used = time.monotonic(), time.process_time()
             counts = self._counts()
-            got = self._bytes()[0]
+            got = tally.received
             lag = bucketed(self._lateness.take()[0])
             if tally.start <= now < tally.end:
                 add(self._hold_lag, lag)

@@ -13,6 +13,7 @@ import msgspec
 
 from games.snatch_solitaire.messages import EndHand
 from simulate.door import Door
+from simulate.load_phone import FullPhone
 from simulate.load_picture import Picture
 from simulate.load_seat import Seat
 from simulate.load_tally import Tally
@@ -32,7 +33,10 @@ class Room:
     Until `stopping`.
     """
 
-    def __init__(self, number: int, seats: int, door: Door, dice: Random, tally: Tally, flat_out: bool) -> None:
+    def __init__(
+        self, number: int, seats: int, door: Door, dice: Random, tally: Tally, *, flat_out: bool, full: bool
+    ) -> None:
+        """`full`: each of its players has a full phone beside it."""
         self.number = number
         self.code = ""
         self.playing = False
@@ -42,7 +46,8 @@ class Room:
         self.picture = Picture(self._due, self._changed)
         self.started: Callable[[], None] = lambda: None
         """A hand went live."""
-        self._size, self._door, self._dice, self._tally, self._flat_out = seats, door, dice, tally, flat_out
+        self._size, self._door, self._dice, self._tally = seats, door, dice, tally
+        self._flat_out, self._full = flat_out, full
         self._by_number: dict[int, Seat] = {}
         self._until: list[tuple[Callable[[], bool], asyncio.Future[None]]] = []
         self._control = (0, "")
@@ -64,6 +69,8 @@ class Room:
         url = self._door.url.replace("http", "ws", 1) + "/ws"
         for ticket in tickets:
             seat = Seat(self, url, ticket.token, Random(self._dice.random()), self._tally, self._flat_out)
+            if self._full:
+                seat.phone = FullPhone()
             self.seats.append(seat)
             await seat.connect()
         host = self.seats[0]

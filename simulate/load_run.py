@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from simulate import load_deals, load_log
@@ -32,6 +33,7 @@ from simulate.load_record import (
 )
 from simulate.load_samples import SUPERVISOR, Meter, Use, machine, over, seconds
 from simulate.load_seconds import Seconds
+from simulate.load_trouble import Trouble, befall
 from simulate.load_verdict import missed, void_why
 from simulate.vigil import Running, Stack
 
@@ -54,6 +56,7 @@ class Wish:
     abreast: int = 8
     """Rooms that a generator opens at once."""
     read_log: bool = True
+    troubles: tuple[Trouble, ...] = ()
     settings: dict[str, str] = field(default_factory=dict)
 
 
@@ -167,8 +170,14 @@ class Run:
                 (spike_from, "spike", f"{asked.spike:g} times the rate"),
                 (spike_to, "spike", "the rate as before"),
             ]
+        befalling = asyncio.create_task(befall(self._wish.troubles, start, self._state, self._mark))
         await _until(end)
+        befalling.cancel()
+        await asyncio.gather(befalling, return_exceptions=True)
         return before, await self._look()
+
+    def _state(self) -> Stack | None:
+        return self._running(Path(self._stack["data"])) if self._stack.get("data") else None
 
     def _say(self, message: Any) -> None:
         for process in self._processes:

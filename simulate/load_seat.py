@@ -16,6 +16,7 @@ import msgspec
 
 from games.snatch_solitaire.messages import View
 from simulate.load_mind import choose
+from simulate.load_phone import FullPhone
 from simulate.load_picture import GAME, Heard, Picture, SeatFrame, decode
 from simulate.load_socket import Socket, dial
 from simulate.load_tally import Tally
@@ -89,10 +90,11 @@ class Seat:
         """Every move up to this one was answered, those in `pending` apart."""
         self._lost_at = 0.0
         self._tries = 0
-        self._heard_at_ping = -1
+        self._hears = False
+        """Something came since the last ping."""
         self._deaf = 0
-        self.on_frame: Any = None
-        """Told of every message, for a full phone beside it."""
+        self.phone: FullPhone | None = None
+        """A full phone beside it, that hears the same."""
 
     # ---- the socket ----
 
@@ -108,8 +110,8 @@ class Seat:
         socket = self.socket
         if socket is None or not socket.open or self.asleep:
             return
-        self._deaf = self._deaf + 1 if socket.received == self._heard_at_ping else 0
-        self._heard_at_ping = socket.received
+        self._deaf = 0 if self._hears else self._deaf + 1
+        self._hears = False
         if self._deaf >= DEAF_FOR:
             socket.cut()
             self.lost(socket, -1)
@@ -123,8 +125,6 @@ class Seat:
             self.lost(self.socket, 0)
 
     def lost(self, socket: Socket, code: int) -> None:
-        self._tally.received += socket.received
-        self._tally.sent += socket.sent
         self._tally.closes[{-1: "deaf", 0: "dropped"}.get(code, str(code))] += 1
         if socket is not self.socket:
             return
@@ -161,8 +161,6 @@ class Seat:
         """For good."""
         self.final, self.live = True, False
         if self.socket is not None:
-            self._tally.received += self.socket.received
-            self._tally.sent += self.socket.sent
             self.socket.close()
             self.socket = None
 
@@ -196,6 +194,7 @@ class Seat:
         self.pending[id] = (due, data)
         if self.live and self.socket is not None:
             self.socket.send(data)
+            self._tally.sent += len(data)
         return id
 
     def kick(self, now: float) -> None:
@@ -234,8 +233,10 @@ class Seat:
     def heard(self, socket: Socket, data: bytes) -> None:
         if socket is not self.socket:
             return
-        if self.on_frame is not None:
-            self.on_frame(data)
+        self._tally.received += len(data)
+        self._hears = True
+        if self.phone is not None:
+            self.phone.hear(data)
         table = self._home.picture.table_frame(data)
         if table is not None:
             self._table(table)

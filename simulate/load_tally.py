@@ -29,7 +29,7 @@ class Tally:
         self.due = self.moves = self.answered = self.idle = self.reconnects = 0
         self.hold_due = self.hold_moves = self.hold_idle = 0
         self.received = self.sent = 0
-        """Bytes, of sockets that are gone too; `Hands.bytes` adds those of the others."""
+        """Bytes of payload: all that players' sockets gave, and their moves."""
         self.gaps = self.doubled = self.lost = 0
         self.refusals: Counter[str] = Counter()
         self.errors: Counter[str] = Counter()
