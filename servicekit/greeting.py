@@ -33,14 +33,16 @@ _version = msgspec.json.Decoder(_Version)
 
 async def greeting(socket: Socket, decoder: msgspec.json.Decoder[Any], kind: type[G], within: float) -> G | None:
     """The socket's first message; None when it is gone.  `within` seconds.  Raises BadGreeting."""
-    tag = kind.__struct_config__.tag
     try:
         async with asyncio.timeout(within):
             data = await socket.receive()
     except TimeoutError:
-        raise BadGreeting("bad_message", f"no {tag} came") from None
-    if data is None:
-        return None
+        raise BadGreeting("bad_message", f"no {kind.__struct_config__.tag} came") from None
+    return None if data is None else read_greeting(data, decoder, kind)
+
+
+def read_greeting(data: str | bytes, decoder: msgspec.json.Decoder[Any], kind: type[G]) -> G:
+    """A first message.  Raises BadGreeting."""
     try:
         # Before the rest of it, which another version may well say otherwise.
         version = _version.decode(data).v
@@ -50,5 +52,5 @@ async def greeting(socket: Socket, decoder: msgspec.json.Decoder[Any], kind: typ
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise BadGreeting("bad_message", str(error)[:200]) from None
     if not isinstance(message, kind):
-        raise BadGreeting("bad_message", f"the first message is {tag}")
+        raise BadGreeting("bad_message", f"the first message is {kind.__struct_config__.tag}")
     return message

@@ -51,6 +51,10 @@ class Service(Protocol):
 
 
 S = TypeVar("S", bound=Settings)
+FILES = 65536
+"""Open files that every service asks for, if the system lets it."""
+FILES_BESIDE = 256
+"""Those that are no browser's socket."""
 
 
 def run(name: str, settings_type: type[S], build: Callable[[S], Service]) -> None:
@@ -63,7 +67,7 @@ def run(name: str, settings_type: type[S], build: Callable[[S], Service]) -> Non
             sys.stderr.write(f"{name}: setting {field}: {problem['msg']}\n")
         sys.exit(2)
     logs.set_up(name, settings.instance, settings.log_format, settings.log_level)
-    _raise_file_limit()
+    _need_files(getattr(settings, "max_sockets", 0) + FILES_BESIDE)
     sys.exit(uvloop.run(_main(name, settings, build)))
 
 
@@ -122,12 +126,21 @@ def _collect_what_comes() -> None:
     gc.collect()
 
 
-def _raise_file_limit(wanted: int = 65536) -> None:
-    """As many sockets as the system lets us have; shells often start with 1024."""
+def _need_files(wanted: int) -> bool:
+    """As many open files as sockets may want them; shells often start with 1024.  False, and said: there are fewer."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-    if soft != resource.RLIM_INFINITY and soft < most:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    if soft != resource.RLIM_INFINITY and soft < max(wanted, FILES):
+        soft = max(wanted, FILES) if hard == resource.RLIM_INFINITY else min(max(wanted, FILES), hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return True
+    logs.logger("servicekit.run").error(
+        "too few open files for all sockets",
+        limit=soft,
+        wanted=wanted,
+        cure=f"ulimit -Hn {wanted} (docker: --ulimit nofile, systemd: LimitNOFILE=), or a lower SNATCH_MAX_SOCKETS",
+    )
+    return False
 
 
 def _process_metrics(registry: CollectorRegistry, name: str, build: str) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 import msgspec
@@ -372,3 +372,12 @@ class Socket(asyncio.Protocol):
         listener, self._listener = self._listener, None
         if listener is not None:
             listener.on_gone()
+
+
+def send_to_all(sockets: Iterable[Socket], frame: bytes, messages: int = 1) -> None:
+    """`send_frame` to each, at the least cost of each: whoever keeps up is written to without a question."""
+    for socket in sockets:
+        if socket._paused or socket._over:
+            socket.send_frame(frame, messages)
+        else:
+            socket._transport.write(frame)

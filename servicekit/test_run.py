@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import gc
+import resource
 
+import pytest
+
+from servicekit import run
 from servicekit.run import _collect_what_comes
 
 
@@ -25,3 +29,20 @@ def test_what_was_there_at_the_start_is_never_looked_through_again_and_what_come
         assert len(kept) == 200_000
     finally:
         gc.unfreeze()
+
+
+def test_open_files_are_raised_as_far_as_the_system_lets_them_and_too_few_are_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    limits = [1024, 4096]
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (limits[0], limits[1]))
+    monkeypatch.setattr(resource, "setrlimit", lambda _, new: limits.__setitem__(slice(None), new))
+    assert run._need_files(3000)
+    assert limits == [4096, 4096]
+    assert not run._need_files(10_256)
+    said = capsys.readouterr().out
+    assert "10256" in said
+    assert "ulimit -Hn 10256" in said
+    limits[:] = [1024, resource.RLIM_INFINITY]
+    assert run._need_files(100_000)
+    assert limits[0] == 100_000

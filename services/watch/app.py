@@ -19,7 +19,9 @@ from servicekit.sockets import Socket
 from servicekit.upstream import Upstream
 from services.watch.metrics import WatchMetrics
 from services.watch.settings import WatchSettings
-from services.watch.tv import Parts, Tv
+from services.watch.show import Parts
+from services.watch.shows import Shows
+from services.watch.tv import Tv
 
 
 class Watch:
@@ -33,7 +35,7 @@ class Watch:
         """The TVs' port; the real one once started."""
         self._site = web.Site(settings, players_port=settings.port)
         self.upstream: Upstream | None = None
-        self._parts: Parts | None = None
+        self._shows: Shows | None = None
         self._http: HttpServer | None = None
         self._door: Door | None = None
         self._log = logs.logger(__name__)
@@ -41,7 +43,7 @@ class Watch:
     async def start(self) -> None:
         settings = self._settings
         up = self.upstream = await Upstream.connect(settings, "watch", seats=False)
-        self._parts = Parts(settings, up.lobbies, up.feeds, self._metrics)
+        self._shows = Shows(Parts(settings, up.lobbies, up.feeds, self._metrics))
         self._metrics.watch_rooms(lambda: up.feeds.rooms)
         self._door = Door(
             self._site,
@@ -64,10 +66,11 @@ class Watch:
 
     async def stop(self) -> None:
         """TVs are told to come back (1012)."""
-        http, door, up = self._http, self._door, self.upstream
+        http, door, shows, up = self._http, self._door, self._shows, self.upstream
         await in_order(
             ("TVs' port", lambda: http.stop(1.0)) if http is not None else None,
             ("sockets", lambda: door.empty(1.0)) if door is not None else None,
+            ("shows", shows.stop) if shows is not None else None,
             ("upstream", up.stop) if up is not None else None,
         )
 
@@ -78,9 +81,9 @@ class Watch:
             return "NATS is away"
         return await self.upstream.rooms.ready()
 
-    async def _serve(self, socket: Socket) -> None:
-        assert self._parts is not None
-        await Tv(socket, self._parts).run()
+    def _serve(self, socket: Socket) -> None:
+        assert self._shows is not None
+        socket.listen(Tv(socket, self._shows))
 
     def _app(self) -> Starlette:
         settings = self._settings

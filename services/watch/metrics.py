@@ -13,11 +13,18 @@ class WatchMetrics(SocketMetrics):
         r = self.registry
         self._frames = Counter("snatch_watch_frames_sent", "Frames written to TVs.", registry=r)
         self._frame_bytes = Counter("snatch_watch_frame_bytes", "Their bytes.", registry=r)
+        self._dropped = Counter(
+            "snatch_watch_overflows", "Times that a room told more than its TVs could be sent.", registry=r
+        )
         self._snapshots = Counter("snatch_watch_snapshots_sent", "Snapshots written to TVs.", registry=r)
 
-    def frame_sent(self, size: int) -> None:
-        self._frames.inc()
+    def frames_sent(self, messages: int, size: int) -> None:
+        """So many messages in all, and the bytes of all of them."""
+        self._frames.inc(messages)
         self._frame_bytes.inc(size)
 
-    def snapshot_sent(self) -> None:
-        self._snapshots.inc()
+    def frames_dropped(self) -> None:
+        self._dropped.inc()
+
+    def snapshots_sent(self, tvs: int) -> None:
+        self._snapshots.inc(tvs)
