@@ -29,7 +29,9 @@ PROGRAMS = {
         (), ("--seats", "4", "--hands", "2", "--rounds", "1"), ("--seats", "1", "--hands", "1", "--rounds", "1"), 300
     ),
     "deals": Program(("--deals", "1000"), ("--deals", "100"), ("--deals", "2"), 400),
-    "watch": Program((), ("--spectators", "100", "1000"), ("--spectators", "5"), 400),
+    "watch": Program(
+        (), ("--spectators", "100", "1000", "--seconds", "2"), ("--spectators", "20", "--seconds", "0.5"), 400
+    ),
 }
 
 
@@ -41,9 +43,11 @@ def measure(part: str, plan: Plan, clock: Clock, say: Say) -> tuple[dict[str, An
         clock.check()
         with tempfile.TemporaryDirectory(prefix="snatch-bench-") as folder:
             file = Path(folder) / f"{part}.json"
-            said = programs.module(f"benchmarks.{part}", *arguments, "--json", str(file), seconds=program.seconds)
+            said = programs.module(
+                f"benchmarks.{part}", *arguments, "--json", str(file), seconds=program.seconds, ends=(0, 1)
+            )
             if not file.exists():
-                raise LeftOut(f"benchmarks.{part} wrote no JSON")
+                raise LeftOut(f"benchmarks.{part}: {programs.last_words(said)}")
             figures: dict[str, Any] = msgspec.json.decode(file.read_bytes())
     except LeftOut as why:
         say(f"✗ {why}")

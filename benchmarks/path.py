@@ -17,7 +17,7 @@ from simulate import load_record
 
 OURS = "snatch"
 FLAT_OUT = 0.0
-RAMP_WITHIN, CHECKED_WITHIN = 180.0, 120.0
+RAMP_WITHIN, CHECKED_WITHIN = 240.0, 120.0
 """Seconds for all players to come in, and for start, comparison and end."""
 Say = Callable[[str], None]
 
@@ -40,7 +40,10 @@ class Turn(NamedTuple):
 
 
 def turns(plan: Plan) -> Iterator[Turn]:
-    """Size by size; within one A B C A B C, so that what is compared was run in the same minutes."""
+    """Size by size; within one A B A B, so that what is compared was run in the same minutes.
+
+    Two engines, and the peer's patches, take part in each round of the sizes that count most, else in the first.
+    """
     sizes = [(size, 1.0) for size in plan.sizes]
     if plan.flat:
         sizes.append((plan.flat, FLAT_OUT))
@@ -49,6 +52,8 @@ def turns(plan: Plan) -> Iterator[Turn]:
             ours = [Turn(number, players, rate, engines) for engines in plan.engines]
             yield ours[0]
             yield Turn(number, players, rate)
+            if number > 1 and players not in plan.often:
+                continue
             yield from ours[1:]
             if (players if rate else 0) in plan.schema_sizes:
                 yield Turn(number, players, rate, mode="schema")

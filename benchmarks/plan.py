@@ -25,6 +25,8 @@ class Plan:
     hold: float
     """Seconds that a run is measured for."""
     warm: float
+    often: tuple[int, ...]
+    """Sizes at which also two engines, and the peer's other mode, take part in each round."""
     schema_sizes: tuple[int, ...]
     """Sizes at which the peer plays in its other mode too; 0 is flat out."""
     spectators: tuple[int, ...]
@@ -43,6 +45,7 @@ FULL = Plan(
     rounds=2,
     hold=8.0,
     warm=3.0,
+    often=(4000,),
     schema_sizes=(1000, 4000, 0),
     spectators=(100, 1000, 5000),
     recovery_rooms=(50, 200, 500),
@@ -58,6 +61,7 @@ QUICK = Plan(
     rounds=2,
     hold=4.0,
     warm=2.0,
+    often=(),
     schema_sizes=(),
     spectators=(100, 1000),
     recovery_rooms=(50,),
@@ -73,6 +77,7 @@ TINY = Plan(
     rounds=1,
     hold=1.0,
     warm=0.5,
+    often=(),
     schema_sizes=(),
     spectators=(5,),
     recovery_rooms=(3,),

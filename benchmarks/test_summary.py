@@ -7,7 +7,7 @@ from benchmarks.path import Turn, turns
 from benchmarks.plan import FULL, PLANS, QUICK
 from benchmarks.results import PathFigures, Result
 from benchmarks.summary import cpu, figure, p99, ratio
-from benchmarks.twins import a_result, peer_run, recovery_run, run
+from benchmarks.twins import a_result, peer_run, recovery_run, run, watch_run
 from benchmarks.verdict import ours, theirs
 
 
@@ -79,6 +79,15 @@ def test_what_was_lost_or_doubled_counts_also_in_void_runs() -> None:
     assert verdict.losses(results) == 5
     assert line_of(results, "acknowledged").holds is False
     assert verdict.losses({"path": a_result("path", PathFigures([run()]))}) == 0
+
+
+def test_what_spectators_were_promised_is_held_by_the_largest_crowd() -> None:
+    held = {"watch": watch_run()}
+    assert line_of(held, "deliveries").measured == "80,000"
+    assert [line.holds for line in verdict.lines(held) if "spectator" in line.what][:3] == [True, True, True]
+    short = {"watch": watch_run(each=70_000, stopped=50_000, idle_kb=13.0, wrong=2)}
+    assert [line.holds for line in verdict.lines(short) if "spectator" in line.what][:3] == [False, False, False]
+    assert verdict.losses(short) == 2
 
 
 def test_what_is_compared_is_run_in_turns() -> None:

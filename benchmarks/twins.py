@@ -62,5 +62,30 @@ def a_result(part: str, figures: Any) -> Result:
     return Result(part, VERSION, "full", "2026-01-01", 60.0, machine, [], figures)
 
 
+def watch_run(*, each: int = 80_000, stopped: int = 79_000, idle_kb: float = 9.0, wrong: int = 0) -> Result:
+    def told(rate: int) -> dict[str, Any]:
+        return {
+            "frames": 30,
+            "frame_bytes": 200,
+            "per_second": 6.0,
+            "deliveries": 150_000,
+            "deliveries_per_cpu_s": rate,
+            "cpu_us": round(1e6 / rate, 2),
+            "p50_ms": 30.0,
+            "p99_ms": 60.0,
+            "max_ms": 90.0,
+            "wrong": 0,
+        }
+
+    run = {
+        "spectators": 5000,
+        "idle_kb": idle_kb,
+        "steady": {"reading": [told(each)], "stopped": [told(stopped)]},
+        "flat_out": told(2 * each),
+        "wrong": wrong,
+    }
+    return a_result("watch", {"runs": [run]})
+
+
 def recovery_run(not_back: int = 0) -> Result:
     return a_result("recovery", RecoveryFigures([RecoveryRun(500, "KILL", 0.5, 1.0, 1.5, 0.7, 1.2, 1.6, not_back)]))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from benchmarks import peer
 from benchmarks.path import OURS
 from benchmarks.results import PathFigures, PathRun, RecoveryFigures, Result
-from benchmarks.summary import Read, Series, cpu, figure, p99, ratio
+from benchmarks.summary import Read, Series, cpu, figure, p99, ratio, spread
 
 MISSING = "not measured"
 
@@ -59,8 +59,9 @@ def lines(results: Mapping[str, Result]) -> list[Line]:
 
 
 def losses(results: Mapping[str, Result]) -> int:
-    """Moves lost or doubled, things amiss, and rooms that never came back: what no noise excuses."""
+    """What no noise excuses: moves lost or doubled, things amiss, spectators told wrongly, rooms never back."""
     found = sum(run.lost + run.doubled + bool(run.amiss) for run in _runs(results))
+    found += sum(int(run["wrong"]) for run in _figures(results, "watch").get("runs", []))
     recovery = results.get("recovery")
     if recovery is not None and isinstance(recovery.figures, RecoveryFigures):
         found += sum(run.not_back for run in recovery.figures.runs)
@@ -89,8 +90,34 @@ def _ratio(
     return Line(what, target, f"{found.shown()} ×", beside, found.median <= most)
 
 
+CROWD = 5000
+"""Spectators of one room for which the promise is."""
+
+
 def _watch(found: Mapping[str, Any]) -> Iterator[Line]:
-    return iter(())
+    runs = {run["spectators"]: run for run in found.get("runs", [])}
+    of = runs.get(CROWD)
+    delivered, idle, silent = (
+        f"deliveries per CPU second, {CROWD:,} spectators of one room",
+        f"memory of an idle spectator, of {CROWD:,}",
+        "CPU per delivery when spectators stop reading, against when all read",
+    )
+    if of is None:
+        yield from (Line(delivered, "≥ 75,000", MISSING, "", None), Line(idle, "≤ 12 KB", MISSING, "", None))
+        yield Line(silent, "≤ 1.1 ×", MISSING, "", None)
+        return
+    reading, stopped = of["steady"]["reading"], of["steady"]["stopped"]
+    each = spread([one["deliveries_per_cpu_s"] for one in reading])
+    cost = spread([b["cpu_us"] / a["cpu_us"] for a, b in zip(reading, stopped, strict=False) if a["cpu_us"]])
+    if each is None or cost is None:
+        return
+    p99 = max(one["p99_ms"] for one in reading)
+    flat = of["flat_out"]["deliveries_per_cpu_s"]
+    beside = f"p99 {p99:.1f} ms; flat out {flat:,.0f}"
+    yield Line(delivered, "≥ 75,000", each.shown(0), beside, each.median >= 75_000)
+    yield Line(idle, "≤ 12 KB", f"{of['idle_kb']:.1f} KB", "", of["idle_kb"] <= 12)
+    late = f"p99 {max(one['p99_ms'] for one in stopped):.1f} ms of the others, {p99:.1f} ms else"
+    yield Line(silent, "≤ 1.1 ×", f"{cost.shown()} ×", late, cost.median <= 1.1)
 
 
 def _deals(found: Mapping[str, Any]) -> Iterator[Line]:
@@ -114,7 +141,7 @@ def _rules(found: Mapping[str, Any]) -> Line:
 
 
 def _losses(runs: Sequence[PathRun], results: Mapping[str, Result]) -> Line:
-    what, target = "moves acknowledged but lost, or doubled; rooms that never came back", "0"
+    what, target = "moves acknowledged but lost, or doubled; spectators told wrongly; rooms that never came back", "0"
     if not runs:
         return Line(what, target, MISSING, "", None)
     sent = sum(run.moves_per_s for run in runs if run.who == OURS)
