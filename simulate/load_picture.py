@@ -74,11 +74,13 @@ class Heard:
     `moves`: the (seat, id, due, owed) that it answers; due is None when it isn't known, and
     `owed` says that the seat's own part is still to come, in its seat frame.
     `own`: events that each seat must take into its own cards, too.
+    `taken`: the room's picture has it, one way or the other.
     """
 
-    __slots__ = ("moves", "n", "own", "seq", "steps")
+    __slots__ = ("moves", "n", "own", "seq", "steps", "taken")
 
     def __init__(self, frame: TableFrame) -> None:
+        self.taken = False
         self.n, self.seq, self.steps = frame.n, frame.seq, frame.steps
         self.moves: list[tuple[int, int, float | None, bool]] = []
         self.own: list[Any] = []
@@ -89,14 +91,21 @@ Due = Callable[[int, int], float | None]
 
 
 class Picture:
-    """One room's."""
+    """One room's.
+
+    It begins with the snapshot of one seat, and the first frame after it is that seat's next one:
+    others may hear older ones meanwhile.  From there on frames are taken in by their numbers.
+    """
 
     def __init__(self, due: Due, changed: Callable[[], None]) -> None:
         """`changed` is called when the table's phase or host may be another."""
         self.screen = Screen()
         self.n: int | None = None
+        """The last frame in it; None while no frame came after the snapshot."""
         self.contested: Counter[tuple[int, int]] = Counter()
         """Cards that came back from a spot, by its pile and the seat that took it."""
+        self._source: object = None
+        """Whose snapshot it began with."""
         self._due, self._changed = due, changed
         self._recent: dict[bytes, Heard] = {}
 
@@ -105,57 +114,46 @@ class Picture:
         view: View | None = self.screen.view
         return view
 
-    def snapshot(self, snapshot: out.Snapshot, alone: bool) -> View | None:
-        """A seat's, or a TV's: the room's picture follows when it is behind.  Gives the view in it, own cards too.
+    def snapshot(self, snapshot: out.Snapshot, hearer: object, alone: bool) -> View | None:
+        """A seat's: the room's picture follows when it is behind.  Gives the view in it, own cards too.
 
         `alone`: nobody else hears the room's frames just now, so the picture may be old.
         """
         view = None if snapshot.view is None else msgspec.convert(snapshot.view, View)
         screen = self.screen
         another = screen.table is None or screen.table.table != snapshot.table.table
-        behind = alone or another or snapshot.seq > screen.seq
-        if behind:
+        waiting = self.n is None and self._source is hearer
+        if alone or another or waiting or snapshot.seq > screen.seq:
             screen.snapshot(out.Snapshot(snapshot.v, snapshot.room, snapshot.now, snapshot.seq, snapshot.table, None))
-            self.n = None
-            self._recent.clear()
+            self.n, self._source = None, hearer
+            if another:
+                self._recent.clear()
             if view is not None:
                 screen.view = msgspec.structs.replace(view, mine=None, middle=list(view.middle))
             self._changed()
         return view
 
-    def table_frame(self, data: bytes) -> Heard | None:
+    def table_frame(self, data: bytes, hearer: object) -> Heard | None:
         """The frame of these bytes, if they are one; taken in when nobody had it yet."""
         heard = self._recent.get(data)
-        if heard is not None:
-            return heard
-        if not data.startswith(_TABLE):
-            return None
-        frame = decode(data)
-        assert isinstance(frame, TableFrame)
-        heard = self._recent[data] = Heard(frame)
-        if len(self._recent) > REMEMBERED:
-            del self._recent[next(iter(self._recent))]
-        self._take(heard)
+        if heard is None:
+            if not data.startswith(_TABLE):
+                return None
+            heard = self._recent[data] = self._read(data)
+            if len(self._recent) > REMEMBERED:
+                del self._recent[next(iter(self._recent))]
+        if not heard.taken:
+            self._take(heard, hearer)
         return heard
 
-    def _take(self, heard: Heard) -> None:
-        screen = self.screen
-        newer = heard.seq > screen.seq
-        ahead = self.n is None or heard.n > self.n
-        table_changed = False
-        for step in heard.steps:
+    def _read(self, data: bytes) -> Heard:
+        frame = decode(data)
+        assert isinstance(frame, TableFrame)
+        heard = Heard(frame)
+        for step in frame.steps:
             for event in step.ev:
-                if type(event) in TABLE_EVENTS:
-                    table_changed = True
-                    if ahead and heard.seq >= screen.seq:
-                        screen.take(event)
-                else:
-                    if type(event) is Dealt or type(event) is HandEnded:
-                        heard.own.append(event)
-                    if newer and screen.view is None:
-                        screen.take(event)
-                    elif newer:
-                        GAME.apply(screen.view, event)
+                if type(event) is Dealt or type(event) is HandEnded:
+                    heard.own.append(event)
             if step.by is None:
                 continue
             if step.id is not None:
@@ -163,9 +161,27 @@ class Picture:
                 heard.moves.append((step.by, step.id, self._due(step.by, step.id), owed))
             elif step.no is not None and step.no.pile is not None and step.no.by is not None:
                 self.contested[step.no.pile, step.no.by] += 1
-        if newer:
-            screen.seq = heard.seq
-        if ahead:
-            self.n = heard.n
+        return heard
+
+    def _take(self, heard: Heard, hearer: object) -> None:
+        if self.n is None:
+            if hearer is not self._source:
+                return
+        elif heard.n <= self.n:
+            heard.taken = True
+            return
+        heard.taken = True
+        screen = self.screen
+        table_changed = False
+        for step in heard.steps:
+            for event in step.ev:
+                if type(event) in TABLE_EVENTS:
+                    table_changed = True
+                    screen.take(event)
+                elif screen.view is None:
+                    screen.take(event)
+                else:
+                    GAME.apply(screen.view, event)
+        screen.seq, self.n = heard.seq, heard.n
         if table_changed:
             self._changed()

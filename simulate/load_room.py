@@ -76,16 +76,16 @@ class Room:
         host = self.seats[0]
         await self.until(lambda: host.lobby is not None and sum(p.present for p in host.lobby.players) == self._size)
         await host.act(client_in.StartTable())
-        await self.until(lambda: all(seat.live for seat in self.seats) and self._present() == self._size)
+        await self.until(lambda: all(seat.live for seat in self.seats) and self._members() == self._size)
 
     async def deal(self) -> None:
         """Up to the countdown of the first hand."""
         self.press(client_in.SetOptions({"length": LONGEST_GAME}))
         await self.until(lambda: self.picture.screen.phase() in ("countdown", "live"))
 
-    def _present(self) -> int:
+    def _members(self) -> int:
         table = self.picture.screen.table
-        return 0 if table is None else sum(m.present for m in table.members)
+        return 0 if table is None else len(table.members)
 
     async def until(self, holds: Callable[[], bool]) -> None:
         """Wait until what was heard makes this true."""
@@ -114,7 +114,7 @@ class Room:
         waiting = sum(len(seat.pending) for seat in self.seats)
         return (
             f"room {self.code}: {len(self.seats)} of {self._size} connected, {present} present in the lobby,"
-            f" {self._present()} at the table, {sum(s.live for s in self.seats)} with a snapshot;"
+            f" {self._members()} at the table, {sum(s.live for s in self.seats)} with a snapshot;"
             f" phase {screen.phase() or 'none'}, {waiting} moves wait, the host's control came to {self._came_to()}"
         )
 
@@ -176,7 +176,7 @@ class Room:
         table = screen.table
         match screen.phase():
             case "setup":
-                dealt = table.options.get("length") == LONGEST_GAME and self._present() >= 1
+                dealt = table.options.get("length") == LONGEST_GAME
                 return client_in.Deal() if dealt else None
             case "scores":
                 return client_in.NextHand() if not table.over else client_in.Standings()

@@ -237,7 +237,7 @@ class Seat:
         self._hears = True
         if self.phone is not None:
             self.phone.hear(data)
-        table = self._home.picture.table_frame(data)
+        table = self._home.picture.table_frame(data, self)
         if table is not None:
             self._table(table)
             return
@@ -348,7 +348,7 @@ class Seat:
         if snapshot.you is not None:
             self.number = snapshot.you.seat
             self._home.sat(self)
-        view = self._home.picture.snapshot(snapshot, self._home.alone(self))
+        view = self._home.picture.snapshot(snapshot, self, self._home.alone(self))
         self.view = msgspec.structs.replace(_BEFORE) if view is None else view
         self._table_n = self._seat_n = None
         self._owed = 0

@@ -72,7 +72,7 @@ class Spectator:
         self._again()
 
     def heard(self, socket: Socket, data: bytes) -> None:
-        frame = self._picture.table_frame(data)
+        frame = self._picture.table_frame(data, self)
         if frame is None:
             self._other(decode(data))
             return
