@@ -39,13 +39,23 @@ def redact(event: Event, seat: int | None) -> sent.PublicEvent | None:
 
 def private_to(event: Event) -> Sequence[int]:
     """The seats that see something beyond the public part."""
-    if isinstance(event, Dealt):
-        return [deck.seat for deck in event.decks]
-    if isinstance(event, SnatchTurn):
-        return [top.seat for top in event.tops]
-    if isinstance(event, AllStuck | EndOffered | HandEnded):
-        return ()
+    return _PRIVATE_TO[type(event)](event)
+
+
+def _its_seat(event: Turned | TurnedOver | Placed | Worked | Undone | Stuck) -> Sequence[int]:
     return (event.seat,)
+
+
+def _nobody(event: AllStuck | EndOffered | HandEnded) -> Sequence[int]:
+    return ()
+
+
+_PRIVATE_TO: dict[type, Callable[[Any], Sequence[int]]] = {
+    **dict.fromkeys((Turned, TurnedOver, Placed, Worked, Undone, Stuck), _its_seat),
+    **dict.fromkeys((AllStuck, EndOffered, HandEnded), _nobody),
+    Dealt: lambda event: [deck.seat for deck in event.decks],
+    SnatchTurn: lambda event: [top.seat for top in event.tops],
+}
 
 
 def _placed(event: Placed) -> sent.Placed:

@@ -19,7 +19,6 @@ from services.engine.sitting import Fault, Sitting
 from services.engine.table import Member, Table
 from wire.news import TableNews
 
-
 _MOVE, _DETACH = pb.COMMAND_KIND_MOVE, pb.COMMAND_KIND_DETACH
 
 
@@ -169,7 +168,9 @@ class Batch:
             sessions = closed.session if closed is not None else 0
             event = calls.opened(request, self.ledger.games, self.ledger.last, sessions)
             table = self.ledger.opened(event, 0, self.now)
-            self._sitting(request.room, table).begin().events.append(event)
+            sitting = self._sitting(request.room, table)
+            sitting.changed = True
+            sitting.begin().events.append(event)
         self.afterwards.append(lambda: call.answer(pb.OpenResponse(table=request.table)))
 
     def _close(self, call: Call, request: pb.CloseRequest) -> None:

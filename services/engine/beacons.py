@@ -54,6 +54,12 @@ class Beacons:
         else:
             room.owner, room.table, room.sent_at = owner, table, now
 
+    def told(self, room: str, at: float) -> None:
+        """Frames of this room went out, and it is the same table still."""
+        here = self._rooms.get(room)
+        if here is not None:
+            here.sent_at = at
+
     def forgotten(self, room: str) -> None:
         self._rooms.pop(room, None)
 

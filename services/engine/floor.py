@@ -50,7 +50,11 @@ class Floor(Protocol):
         ...
 
     def touched(self, owner: Owner, table: Table) -> None:
-        """A record about this table is committed."""
+        """A record about this table is committed, and more than cards moved."""
+        ...
+
+    def told(self, room: str, at: float) -> None:
+        """A record in which cards moved, and no more, is committed; its frames went out.  `at`: loop time."""
         ...
 
     def forgotten(self, room: str) -> None:

@@ -7,7 +7,7 @@ prefix: the table frame's if all that it did is public, else its seat's.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -27,7 +27,7 @@ class Outgoing(msgspec.Struct, frozen=True, gc=False):
     data: bytes
 
 
-class Told(NamedTuple):
+class Told(msgspec.Struct, frozen=True, gc=False):
     """A chunk for the log, and its frames, to be sent once that is committed."""
 
     chunk: r.Chunk

@@ -234,6 +234,9 @@ class Hall:
         self._beside(self.bots.touched, owner, table)
         self._beside(self._deal, owner, table)
 
+    def told(self, room: str, at: float) -> None:
+        self.beacons.told(room, at)
+
     def _beside(self, told: Callable[[Owner, Table], None], owner: Owner, table: Table) -> None:
         """What goes on beside the tables must not take their partition with it."""
         try:

@@ -7,9 +7,9 @@ newest snapshot, or its Open when there is none, lies in it.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Mapping
 from heapq import heappop, heappush
+from operator import itemgetter
 from typing import NamedTuple
 
 from services.engine import records as r
@@ -75,6 +75,7 @@ class Ledger:
         """A heap of the times at which rooms wake; those that a room doesn't say any more are void."""
         self._versions: dict[int, int] = {}
         """The last record of each version."""
+        self._highest = 0
 
     def table(self, room: str) -> Table | None:
         entry = self.rooms.get(room)
@@ -198,17 +199,21 @@ class Ledger:
 
     def due_snapshots(self, now: int, writes: int = r.VERSION) -> list[r.RoomSnapshot]:
         """Rooms to write again, oldest first, from committed state; `committed` notes them."""
-        above = self.above(writes)
+        far = max(self.above(writes), self._far())
+        due = [
+            (room.base, name, room)
+            for name, room in self.rooms.items()
+            if room.base <= far or (room.dirty and now - room.base_at >= SNAPSHOT_MS)
+        ]
+        due.sort(key=itemgetter(0))
         found: list[r.RoomSnapshot] = []
         size = 0
-        for name, room in sorted(self.rooms.items(), key=lambda item: item[1].base):
-            far = room.base <= above or self._records_since(room.base) >= SNAPSHOT_RECORDS
-            if far or (room.dirty and now - room.base_at >= SNAPSHOT_MS):
-                data = store.dump(room.table, writes)
-                if found and size + len(data) > SNAPSHOT_BYTES:
-                    break
-                size += len(data)
-                found.append(r.RoomSnapshot(name, data))
+        for _, name, room in due:
+            data = store.dump(room.table, writes)
+            if found and size + len(data) > SNAPSHOT_BYTES:
+                break
+            size += len(data)
+            found.append(r.RoomSnapshot(name, data))
         return found
 
     def committed(self, record: r.Record, sequence: int) -> None:
@@ -234,18 +239,23 @@ class Ledger:
 
     def above(self, writes: int) -> int:
         """The last record of a version above `writes`; rooms that lie in it or below are to be written again."""
+        if self._highest <= writes:
+            return 0
         return max((last for v, last in self._versions.items() if v > writes), default=0)
 
     def _advance(self, sequence: int, record: r.Record) -> None:
         self.now, self.last = max(self.now, record.now), sequence
         self._versions[record.version] = sequence
+        if record.version > self._highest:
+            self._highest = record.version
         self._records += 1
         self._sequences.append(sequence)
         if len(self._sequences) > 4 * SNAPSHOT_RECORDS:
             del self._sequences[: -2 * SNAPSHOT_RECORDS]
 
-    def _records_since(self, sequence: int) -> int:
-        """Records of this partition after `sequence`, as far back as it matters."""
-        if not self._sequences or self._sequences[0] > sequence:
-            return SNAPSHOT_RECORDS
-        return len(self._sequences) - bisect_right(self._sequences, sequence)
+    def _far(self) -> int:
+        """The sequence after which this partition has `SNAPSHOT_RECORDS` records, or as far back as is known."""
+        known = self._sequences
+        if len(known) >= SNAPSHOT_RECORDS:
+            return known[-SNAPSHOT_RECORDS] - 1
+        return known[0] - 1 if known else self.last

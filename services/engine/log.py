@@ -59,18 +59,18 @@ class Log:
     async def append(self, partition: Partition, slot: Slot) -> Verdict:
         """Send a slot until it is resolved, however long that takes.  NEW_FENCE is followed here."""
         self._began[partition.number] = asyncio.get_running_loop().time()
+        subject = subjects.log(partition.number)
         try:
-            return await self._append(partition, slot)
+            sequence = await self._stream.append(subject, slot.body, slot.expected, slot.id, slot.needed)
+            return await self._resolve(partition, slot) if sequence is None else partition.acked(sequence)
         finally:
             self._began.pop(partition.number, None)
 
-    async def _append(self, partition: Partition, slot: Slot) -> Verdict:
+    async def _resolve(self, partition: Partition, slot: Slot) -> Verdict:
+        """What became of a slot that was not plainly acknowledged: sent again until that is known."""
         subject = subjects.log(partition.number)
         tries = 0
         while True:
-            sequence = await self._stream.append(subject, slot.body, slot.expected, slot.id, slot.needed)
-            if sequence is not None:
-                return partition.acked(sequence)
             try:
                 verdict = partition.judge(await self.last(partition.number))
             except StreamAway:
@@ -82,6 +82,9 @@ class Log:
                 return verdict
             await asyncio.sleep(BACKOFF[min(tries, len(BACKOFF) - 1)])
             tries += 1
+            sequence = await self._stream.append(subject, slot.body, slot.expected, slot.id, slot.needed)
+            if sequence is not None:
+                return partition.acked(sequence)
 
     async def read(
         self, partition: int, fence: int, gap: Callable[[str], None] | None = None, needed: int = 0

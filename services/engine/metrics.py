@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 _FAST = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _CODES = frozenset(
@@ -27,6 +30,52 @@ _CODES = frozenset(
 )
 
 
+class Spread:
+    """Observations in seconds, counted by bucket."""
+
+    __slots__ = ("counts", "sum")
+
+    def __init__(self) -> None:
+        self.counts = [0] * (len(_FAST) + 1)
+        self.sum = 0.0
+
+    def observe(self, seconds: float) -> None:
+        self.counts[bisect_left(_FAST, seconds)] += 1
+        self.sum += seconds
+
+    def family(self, name: str, text: str) -> HistogramMetricFamily:
+        total, buckets = 0, list[tuple[str, float]]()
+        for bound, count in zip((*map(str, _FAST), "+Inf"), self.counts, strict=True):
+            total += count
+            buckets.append((bound, total))
+        return HistogramMetricFamily(f"snatch_engine_{name}_seconds", text, buckets, self.sum)
+
+
+class Hot(Collector):
+    """What is counted at every record: plain numbers, made into metrics when they are scraped."""
+
+    def __init__(self) -> None:
+        self.items = self.moves = self.frames = self.records = self.bytes = 0
+        self.refused: dict[str, int] = {}
+        self.turn, self.append = Spread(), Spread()
+
+    def collect(self) -> Iterator[Metric]:
+        for name, text, value in (
+            ("items", "Commands, calls and deals taken from partitions' queues.", self.items),
+            ("moves", "Moves decided, refused ones too.", self.moves),
+            ("frames", "Frames sent.", self.frames),
+            ("records", "Records appended.", self.records),
+            ("record_bytes", "Bytes of records appended.", self.bytes),
+        ):
+            yield CounterMetricFamily(f"snatch_engine_{name}", text, value)
+        refusals = CounterMetricFamily("snatch_engine_refusals", "Moves refused, by reason.", labels=["code"])
+        for code, count in self.refused.items():
+            refusals.add_metric([code], count)
+        yield refusals
+        yield self.turn.family("turn", "From taking a batch to its frames sent.")
+        yield self.append.family("append", "From taking a batch to its record's acknowledgement.")
+
+
 class EngineMetrics:
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
@@ -37,13 +86,9 @@ class EngineMetrics:
         def seconds(name: str, text: str) -> Histogram:
             return Histogram(f"snatch_engine_{name}_seconds", text, buckets=_FAST, registry=registry)
 
-        self._items = counter("items", "Commands, calls and deals taken from partitions' queues.")
-        self._moves = counter("moves", "Moves decided, refused ones too.")
-        self._refused = counter("refusals", "Moves refused, by reason.", ("code",))
-        self._frames = counter("frames", "Frames sent.")
+        self._hot = Hot()
+        registry.register(self._hot)
         self._beacons = counter("beacons", "Beacons sent.")
-        self._records = counter("records", "Records appended.")
-        self._bytes = counter("record_bytes", "Bytes of records appended.")
         self._doubts = counter("append_doubts", "Appends not plainly acknowledged, by what it came to.", ("verdict",))
         self._claims = counter("claims", "Partitions claimed and opened.")
         self._halts = counter("halted", "Partitions halted: an operator must look.")
@@ -51,8 +96,6 @@ class EngineMetrics:
         self._calls = counter("calls", "Unary calls, by method and status.", ("method", "status"))
         self._lease = counter("lease_renewals", "Renewals of the own lease, by result.", ("result",))
         self._wanted = counter("bots_wanted", "Times a bot's seat was offered to workers.")
-        self._turn_s = seconds("turn", "From taking a batch to its frames sent.")
-        self._append_s = seconds("append", "From taking a batch to its record's acknowledgement.")
         self._claim_s = seconds("claim", "From a claim to an open partition.")
         self._deals = counter("deals", "Deals that tables asked for; `ready` yes: it was there already.", ("ready",))
         self._deal_wait_s = seconds("deal_wait", "How long a table waited whose deal was not there yet.")
@@ -62,18 +105,21 @@ class EngineMetrics:
         Gauge(f"snatch_engine_{name}", text, registry=self.registry).set_function(value)
 
     def turn(self, items: int, moves: int, refused: list[str], frames: int, seconds: float) -> None:
-        self._items.inc(items)
-        self._moves.inc(moves)
-        self._frames.inc(frames)
+        hot = self._hot
+        hot.items += items
+        hot.moves += moves
+        hot.frames += frames
         for code in refused:
-            self._refused.labels(code if code in _CODES else "other").inc()
+            code = code if code in _CODES else "other"
+            hot.refused[code] = hot.refused.get(code, 0) + 1
         if items:
-            self._turn_s.observe(seconds)
+            hot.turn.observe(seconds)
 
     def appended(self, seconds: float, size: int) -> None:
-        self._append_s.observe(seconds)
-        self._records.inc()
-        self._bytes.inc(size)
+        hot = self._hot
+        hot.append.observe(seconds)
+        hot.records += 1
+        hot.bytes += size
 
     def append_doubted(self, verdict: str) -> None:
         self._doubts.labels(verdict).inc()

@@ -64,6 +64,8 @@ class Owner:
         self._room_time = 0.0
         self._trimming = Trimming(floor.log, number, floor.trim_after)
         self._faulty = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._rings_at = 0.0
         self.served_at: float | None = None
         """When it opened here, in seconds of the loop's clock; None: it never did."""
         self.faulted = False
@@ -157,6 +159,8 @@ class Owner:
             for room in self.ledger.rooms:
                 self._floor.forgotten(room)
             self._trimming.stop()
+            if self._timer is not None:
+                self._timer.cancel()
 
     async def _claim(self) -> bool:
         floor, partition = self._floor, self.partition
@@ -296,19 +300,25 @@ class Owner:
     async def _wait(self) -> None:
         if self._queue or self._hand_to is not None or self._superseded or self._unplaced:
             return
-        loop = asyncio.get_running_loop()
         self._some.clear()
         wake = self._next_wake()
-        if wake is None:
-            await self._some.wait()
-            return
-        soonest = 1.0 if self._faulty else SOONEST
-        delay = max(soonest, (wake - self.room_now()) / 1000)
-        timer = loop.call_later(delay, self._some.set)
-        try:
-            await self._some.wait()
-        finally:
-            timer.cancel()
+        if wake is not None:
+            self._wake_in(max(1.0 if self._faulty else SOONEST, (wake - self.room_now()) / 1000))
+        await self._some.wait()
+
+    def _wake_in(self, seconds: float) -> None:
+        """One timer for all waits: one that rings too soon is let ring, most are put off again and again."""
+        loop = asyncio.get_running_loop()
+        at = loop.time() + seconds
+        if self._timer is not None:
+            if self._rings_at <= at and not self._faulty:
+                return
+            self._timer.cancel()
+        self._timer, self._rings_at = loop.call_at(at, self._ring), at
+
+    def _ring(self) -> None:
+        self._timer = None
+        self._some.set()
 
     def _next_wake(self) -> int | None:
         at = self.ledger.next_wake()
@@ -323,19 +333,17 @@ class Owner:
         """One batch: decide, commit, tell."""
         loop = asyncio.get_running_loop()
         began = loop.time()
-        now = self.room_now()
+        now = self.ledger.now + int((began - self._room_time) * 1000)
         batch = Batch(self.ledger, self.partition.epoch, now, self._floor.writes)
         batch.wake()
-        taken = [self._queue.popleft() for _ in range(min(MAX_ITEMS, len(self._queue)))]
+        queue = self._queue
+        taken = [queue.popleft() for _ in range(min(MAX_ITEMS, len(queue)))]
         try:
             for item in taken:
                 batch.take(item)
             batch.finish()
             self._note_faults(batch.faults)
-            proved_at = max(self.proved_at, self._floor.lease_proof(self.proved_at))
-            proof = self._unplaced or (batch.unrecorded and began - proved_at > PROOF_S)
-            tick = now - self.ledger.now >= self._tick_ms(self.ledger.next_wake())
-            if not batch.empty or proof or tick or self._to_rewrite(batch.writes):
+            if not batch.empty or self._must_record(batch, began):
                 await self._commit(batch, began)
         except BaseException:
             for item in taken:
@@ -347,10 +355,22 @@ class Owner:
         await self._tell(batch)
         self._floor.metrics.turn(len(taken), batch.moves, batch.refused, len(batch.outgoing), loop.time() - began)
         for name, sitting in batch.sittings.items():
-            if sitting.table.state.phase == "closed":
+            if not sitting.changed:
+                self._floor.told(name, began)
+            elif sitting.table.state.phase == "closed":
                 self._floor.forgotten(name)
             else:
                 self._floor.touched(self, sitting.table)
+
+    def _must_record(self, batch: Batch, began: float) -> bool:
+        """Whether a record is due though nothing happened: what is told without one, or time, or an older reader."""
+        if self._unplaced or self._to_rewrite(batch.writes):
+            return True
+        if batch.unrecorded:
+            proved_at = max(self.proved_at, self._floor.lease_proof(self.proved_at))
+            if began - proved_at > PROOF_S:
+                return True
+        return batch.now - self.ledger.now >= self._tick_ms(self.ledger.next_wake())
 
     async def _tell(self, batch: Batch) -> None:
         """Frames and news.  While NATS is away they are dropped at last: beacons tell readers of the gap."""

@@ -53,6 +53,8 @@ class Sitting:
         self.steps: list[Step] = []
         self.news: list[TableNews] = []
         self.faults: list[Fault] = []
+        self.changed = False
+        """More than cards moved: phase, members, clocks or pauses may be others now."""
 
     def begin(self, seat: int | None = None, id: int | None = None) -> Step:
         step = Step(seat, id)
@@ -61,6 +63,7 @@ class Sitting:
 
     def emit(self, event: r.Event) -> None:
         """Take a table event in, and show what of it is to be seen."""
+        self.changed = True
         table, step = self.table, self.steps[-1]
         seat = getattr(event, "seat", None)
         member = table.member(seat) if isinstance(seat, int) else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import itertools
+from collections import deque
 from collections.abc import AsyncIterator
 from typing import Any, NamedTuple
 
@@ -22,6 +23,8 @@ EXPECTED = "Nats-Expected-Last-Subject-Sequence"
 SLOT_ID = "Snatch-Id"
 NEEDED = "Snatch-Needed"
 TIMEOUT = 1.0
+SWEEP = 0.02
+"""Seconds by which a question may be given up later."""
 BATCH = 256
 
 
@@ -53,6 +56,9 @@ class Asker:
         self._prefix = bus.new_inbox()
         self._count = itertools.count()
         self._waiting: dict[str, asyncio.Future[bytes | None]] = {}
+        self._due: deque[tuple[float, str]] = deque()
+        """When which question is given up, in order: one timer for all."""
+        self._sweeper: asyncio.TimerHandle | None = None
         self._subscription: Any = None
 
     async def start(self) -> None:
@@ -60,6 +66,9 @@ class Asker:
 
     async def stop(self) -> None:
         self.lost()
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+            self._sweeper = None
         if self._subscription is not None:
             await self._bus.unlisten(self._subscription)
 
@@ -70,24 +79,23 @@ class Asker:
             if not future.done():
                 future.set_result(None)
 
-    async def ask(
-        self, subject: str, payload: bytes, headers: dict[str, str] | None = None, timeout: float = TIMEOUT
-    ) -> bytes | None:
-        """The answer, or None.  Nothing is sent while disconnected: it would be sent later all the same."""
+    async def ask(self, subject: str, payload: bytes, headers: dict[str, str] | None = None) -> bytes | None:
+        """The answer, or None after `TIMEOUT`.  While disconnected nothing is sent: it would be, later."""
         if not self._bus.is_connected:
             return None
         loop = asyncio.get_running_loop()
         token = f"{self._prefix}.{next(self._count)}"
         future: asyncio.Future[bytes | None] = loop.create_future()
         self._waiting[token] = future
-        timer = loop.call_later(timeout, self._give_up, token)
+        self._due.append((loop.time() + TIMEOUT, token))
+        if self._sweeper is None:
+            self._sweeper = loop.call_later(TIMEOUT, self._sweep)
         try:
             await self._bus.publish(subject, payload, reply=token, headers=headers)
             answer = await future
         except (nats.errors.Error, OSError):
             return None
         finally:
-            timer.cancel()
             self._waiting.pop(token, None)
         return answer or None  # a bare status, such as “no responders”, is no answer
 
@@ -110,10 +118,15 @@ class Asker:
         if future is not None and not future.done():
             future.set_result(data)
 
-    def _give_up(self, token: str) -> None:
-        future = self._waiting.pop(token, None)
-        if future is not None and not future.done():
-            future.set_result(None)
+    def _sweep(self) -> None:
+        """Give up what is due, and look again when the next one is, but not for each by itself."""
+        loop = asyncio.get_running_loop()
+        now, due = loop.time(), self._due
+        while due and (due[0][0] <= now or due[0][1] not in self._waiting):
+            future = self._waiting.pop(due.popleft()[1], None)
+            if future is not None and not future.done():
+                future.set_result(None)
+        self._sweeper = loop.call_at(max(due[0][0], now + SWEEP), self._sweep) if due else None
 
 
 class Stream:

@@ -6,7 +6,7 @@ Refusals of the table: `not_host`, `watching` (no cards in this game), `not_live
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -24,7 +24,7 @@ class BadMessage(ValueError):
     """Bytes that are no move of this table.  They decide nothing and use up no id."""
 
 
-class Asked(NamedTuple):
+class Asked(msgspec.Struct, frozen=True, gc=False):
     """A move that was understood: the table's own, or the game's."""
 
     move: Any
