@@ -18,13 +18,19 @@ from benchmarks.programs import LeftOut
 from stack import setup_web
 from stack.data import ROOT
 from stack.ports import free_ports
-from stack.steps import VENV, Failed, digest, digest_of_files, run, step
+from stack.steps import VENV, Failed, digest, run, step
 
 NAME = "colyseus"
 FOLDER = ROOT / "benchmarks" / "peers" / NAME
 Mode = Literal["broadcast", "schema"]
 UP_WITHIN = 20.0
 """Seconds that its server may take to listen."""
+NPM = {
+    "npm_config_update_notifier": "false",
+    "npm_config_fetch_retries": "1",
+    "npm_config_fetch_retry_mintimeout": "2000",
+}
+"""A registry that can't be reached is given up soon."""
 LOAD = "benchmarks.peers.colyseus.load"
 
 
@@ -56,13 +62,13 @@ def install() -> Path:
 
     def fetch() -> None:
         cure = "see whether npm's registry can be reached (npm ping), then run it again"
-        run([str(npm), "ci"], cure=cure, cwd=FOLDER, env={"npm_config_update_notifier": "false"})
+        run([str(npm), "ci"], cure=cure, cwd=FOLDER, env=NPM)
 
     try:
         step(
             "installing the peer's packages",
             f"peer-{NAME}",
-            digest(digest_of_files([lock, FOLDER / ".npmrc"])),
+            digest(lock.read_bytes(), (FOLDER / ".npmrc").read_bytes()),
             fetch,
             force=not (FOLDER / "node_modules").is_dir(),
         )
