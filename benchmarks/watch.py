@@ -16,6 +16,7 @@ Keys of the JSON: `runs`, one for each count of `--spectators`:
 - `flat_out`: the same, told as fast as NATS takes them: frames go out joined
 - `cut`: `stopped` sockets that read nothing, `closed_slow` of them with 1013 while large
   frames were told, `wrong` of the others
+- `gc_longest_ms`: the longest garbage collection of each generation, those at the start too
 - `wrong`: the sum of all, which must be 0
 - `machine`, `python`, `load_average`
 """
@@ -87,12 +88,21 @@ class Stage:
     def memory(self) -> int:
         return int(self.watch.memory_full_info().uss)
 
-    async def closed_slow(self) -> int:
-        """Sockets that watch has closed with 1013."""
+    async def metric(self, name: str) -> float:
+        """As watch's operations port has it; 0 if it hasn't."""
         url = f"http://127.0.0.1:{self.ops}/metrics"
         text = await asyncio.to_thread(lambda: urllib.request.urlopen(url, timeout=5).read().decode())
-        found = re.search(r'^snatch_watch_closed_total\{code="1013"\} (\S+)', text, re.M)
-        return int(float(found[1])) if found else 0
+        found = re.search(f"^{re.escape(name)} (\\S+)", text, re.M)
+        return float(found[1]) if found else 0.0
+
+    async def closed_slow(self) -> int:
+        """Sockets that watch has closed with 1013."""
+        return int(await self.metric('snatch_watch_closed_total{code="1013"}'))
+
+    async def collections(self) -> list[float]:
+        """The longest garbage collection of each generation, ms."""
+        names = [f'snatch_gc_longest_seconds{{generation="{n}"}}' for n in range(3)]
+        return [round(await self.metric(name) * 1e3, 2) for name in names]
 
 
 @contextlib.asynccontextmanager
@@ -204,6 +214,7 @@ async def measure(s: Stage, pipe: Connection, spectators: int, seconds: float, r
         await order(pipe, "stop_reading", stopped)
         large = await told(s, pipe, 150, 50.0, size=60_000)
         run["cut"] = {"stopped": stopped, "closed_slow": await s.closed_slow() - slow, "wrong": large["wrong"]}
+    run["gc_longest_ms"] = await s.collections()
     await order(pipe, "close")
     parts = [*run["steady"]["reading"], *run["steady"]["stopped"], run["flat_out"], run.get("cut", {"wrong": 0})]
     run["wrong"] = sum(part["wrong"] for part in parts)

@@ -10,7 +10,6 @@ closes in reverse order.  Tests build and start the same class in their own loop
 from __future__ import annotations
 
 import asyncio
-import gc
 import resource
 import signal
 import sys
@@ -23,6 +22,7 @@ from pydantic import ValidationError
 from starlette.routing import Route
 
 from servicekit import logs
+from servicekit.garbage import Pauses, settle
 from servicekit.health import HttpServer, ops_app
 from servicekit.settings import Settings
 
@@ -92,7 +92,7 @@ async def _main(name: str, settings: S, build: Callable[[S], Service]) -> int:
         await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
         if starting.done():
             starting.result()
-            _collect_what_comes()
+            settle()
             log.info("started", ops_port=ops.port, build=settings.build)
             await stop.wait()
         else:
@@ -113,17 +113,6 @@ async def _main(name: str, settings: S, build: Callable[[S], Service]) -> int:
         await ops.stop()
     log.info("stopped")
     return 0
-
-
-def _collect_what_comes() -> None:
-    """Leave what was made to start with out of garbage collection.
-
-    Python collects its oldest generation only when that has grown by a quarter: beside all
-    modules, what sockets and rooms leave behind would lie there for minutes.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.collect()
 
 
 def _need_files(wanted: int) -> bool:
@@ -147,5 +136,6 @@ def _process_metrics(registry: CollectorRegistry, name: str, build: str) -> None
     ProcessCollector(registry=registry)
     PlatformCollector(registry=registry)
     GCCollector(registry=registry)
+    Pauses(registry)
     info = Gauge("snatch_build_info", "1, with what runs.", ["service", "build"], registry=registry)
     info.labels(name, build).set(1)

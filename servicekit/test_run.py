@@ -6,9 +6,10 @@ import gc
 import resource
 
 import pytest
+from prometheus_client import CollectorRegistry
 
 from servicekit import run
-from servicekit.run import _collect_what_comes
+from servicekit.garbage import Pauses, settle
 
 
 class Ring:
@@ -19,8 +20,9 @@ class Ring:
 
 
 def test_what_was_there_at_the_start_is_never_looked_through_again_and_what_comes_is() -> None:
+    before_us = gc.get_threshold()
     try:
-        _collect_what_comes()
+        settle()
         assert gc.get_freeze_count() > 10_000
         assert len(gc.get_objects(generation=2)) < 10_000
         before = gc.get_stats()[2]["collections"]
@@ -29,6 +31,7 @@ def test_what_was_there_at_the_start_is_never_looked_through_again_and_what_come
         assert len(kept) == 200_000
     finally:
         gc.unfreeze()
+        gc.set_threshold(*before_us)
 
 
 def test_open_files_are_raised_as_far_as_the_system_lets_them_and_too_few_are_said(
@@ -46,3 +49,17 @@ def test_open_files_are_raised_as_far_as_the_system_lets_them_and_too_few_are_sa
     limits[:] = [1024, resource.RLIM_INFINITY]
     assert run._need_files(100_000)
     assert limits[0] == 100_000
+
+
+def test_each_collection_is_counted_by_its_generation() -> None:
+    registry = CollectorRegistry()
+    pauses = Pauses(registry)
+    try:
+        gc.collect()
+        took = registry.get_sample_value("snatch_gc_seconds_total", {"generation": "2"})
+        assert took is not None
+        assert took > 0
+        assert registry.get_sample_value("snatch_gc_longest_seconds", {"generation": "2"}) == took
+        assert registry.get_sample_value("snatch_gc_seconds_total", {"generation": "0"}) is None
+    finally:
+        gc.callbacks.remove(pauses._on)
