@@ -188,7 +188,7 @@ async def test_the_log_is_trimmed_below_snapshots_and_what_is_left_is_the_table(
     assert await ann.move("turn") is None
 
 
-async def test_the_next_deal_is_made_while_the_scores_show(stack: EngineStack) -> None:
+async def test_the_next_deal_is_there_before_the_hand_is_over(stack: EngineStack) -> None:
     engine = await stack.start("one")
     await stack.engines.open_table(bots_table(ROOM))
     ann = Driver(stack, ROOM, "p0")
@@ -204,18 +204,21 @@ async def test_the_next_deal_is_made_while_the_scores_show(stack: EngineStack) -
     table = owner.ledger.table(ROOM)
     assert table is not None
 
-    def made(foreseen: str) -> float:
-        return engine.registry.get_sample_value("snatch_engine_deal_seconds_count", {"foreseen": foreseen}) or 0.0
+    deals = engine.hall.deals
 
-    assert (made("no"), made("yes")) == (1.0, 0.0)
+    def dealt(ready: str) -> float:
+        return engine.registry.get_sample_value("snatch_engine_deals_total", {"ready": ready}) or 0.0
+
+    assert dealt("no") + dealt("yes") == 1.0
+    before = dealt("yes")
+    await reach(lambda: not deals._jobs, "all that is foreseen is made")
     # Nobody finishes a hand in a moment: the host ends it, as if all had been stuck for good.
     table.cards.end_offered = True
     await ann.move("end_hand")
     await ann.event("scores")
-    await reach(lambda: made("yes") == 1.0, "the next deal is ready")
     assert await ann.move("next_hand") is None
     await ann.hear(lambda: [e["hand"] for e in ann.events if e["t"] == "countdown"] == [1, 2])
-    assert made("no") == 1.0
+    assert dealt("yes") == before + 1
 
 
 async def test_an_engine_rides_out_a_nats_that_goes_away(new_nats: Callable[[], NatsServer]) -> None:
