@@ -107,3 +107,30 @@ def test_records_of_a_later_release_are_refused_and_never_guessed_at() -> None:
         r.decode(msgspec.msgpack.encode([r.VERSION + 1, "another", "shape"]))
     with pytest.raises(msgspec.DecodeError):
         r.decode(b"garbage")
+
+
+def test_the_next_wake_is_always_the_earliest_that_a_table_asks_for() -> None:
+    play = Play().start()
+    ann, ben = play.phones
+
+    def asked() -> int | None:
+        return min(
+            (at for room in play.ledger.rooms.values() if (at := room.table.wakes_at()) is not None), default=None
+        )
+
+    wakes = set()
+    for round_ in range(40):
+        for act in (lambda: play.do(ann.command({"t": "peek"})), ben.drop, ben.attach, lambda: play.wait(400)):
+            act()
+            assert play.ledger.next_wake() == asked(), f"round {round_}"
+            wakes.add(play.ledger.next_wake())
+    assert len(wakes) > 10, "the clocks were set again and again"
+    assert replayed(play).next_wake() == play.ledger.next_wake()
+
+
+def test_a_closed_room_wakes_nobody_any_more() -> None:
+    play = Play().start()
+    assert play.ledger.next_wake() is not None
+    play.phones[0].move("leave")
+    assert play.phase == "closed" or ROOM not in play.ledger.rooms
+    assert play.ledger.next_wake() is None
