@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Protocol
 
 import grpc
 
-from generated.snatch.engine.v1.engine_pb2 import Command, CommandsRequest, CommandsResponse, Reply
+from generated.snatch.engine.v1.engine_pb2 import Command, CommandsAtRequest, CommandsRequest, CommandsResponse, Reply
 from generated.snatch.engine.v1.engine_pb2_grpc import EngineServiceStub
 from servicekit import logs, rpc
-from servicekit.command_stream import Broken, CommandStream
+from servicekit.command_stream import Broken, CommandStream, Unreachable
 
 if TYPE_CHECKING:  # of the stubs alone, not of the generated code
     from generated.snatch.engine.v1.engine_pb2_grpc import EngineServiceAsyncStub
@@ -25,6 +25,8 @@ FORGETS = 0.1
 MAX_BATCH = 1024
 MAX_QUEUED = 16384
 RETRY = 0.05
+WHERE_WITHIN = 0.5
+"""Seconds for an engine to say where it takes commands."""
 IDLE = 300.0
 
 
@@ -64,6 +66,8 @@ class EngineLink:
         self._channel = dial(address)
         self.stub: EngineServiceAsyncStub = EngineServiceStub(self._channel)
         self._open = commands
+        self._at_own_port = False
+        """The last call was to a port for commands alone; if nobody was there, the next one isn't."""
         self._queue: list[Command] = []
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -97,7 +101,7 @@ class EngineLink:
         loop = asyncio.get_running_loop()
         if (wait := self._not_before - loop.time()) > 0:
             await asyncio.sleep(wait)
-        call: Call = self._open(self.address) if self._open is not None else self.stub.Commands()
+        call: Call = self._open(await self._where()) if self._open is not None else self.stub.Commands()
         reader = asyncio.create_task(self._read(call))
         writer = asyncio.create_task(self._write(call))
         try:
@@ -115,12 +119,28 @@ class EngineLink:
         self._log.info("the command stream ended")
         self._broke(self)
 
+    async def _where(self) -> str:
+        """The address for commands: a port of their own, where the engine has one that can be reached."""
+        if self._at_own_port:
+            self._at_own_port = False
+            return self.address
+        try:
+            port = (await self.stub.CommandsAt(CommandsAtRequest(), timeout=WHERE_WITHIN)).port
+        except grpc.aio.AioRpcError:
+            return self.address  # it knows of none; or it is away, and who calls it finds that out
+        if not port:
+            return self.address
+        self._at_own_port = True
+        return f"{self.address.rpartition(':')[0]}:{port}"
+
     async def _read(self, call: Call) -> None:
         try:
             async for response in call:
                 for reply in response.replies:
                     self._replied(self, reply)
         except Broken as error:
+            if not isinstance(error, Unreachable):
+                self._at_own_port = False
             self._log.info("the command stream broke", why=str(error))
         except grpc.aio.AioRpcError as error:
             self._log.info("the command stream broke", why=f"{error.code()}: {error.details()}")

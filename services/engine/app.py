@@ -16,6 +16,7 @@ from servicekit import bus, logs, rpc
 from servicekit.ending import in_order
 from services.engine import reclaim
 from services.engine.board import Lease
+from services.engine.command_door import CommandDoor
 from services.engine.dealing import Deals
 from services.engine.hall import Hall
 from services.engine.metrics import EngineMetrics
@@ -46,6 +47,7 @@ class Engine:
         self._bus: bus.Bus | None = None
         self._asker: Asker | None = None
         self._server: grpc.aio.Server | None = None
+        self._commands: CommandDoor | None = None
         self._log = logs.logger(__name__)
 
     async def start(self) -> None:
@@ -70,7 +72,11 @@ class Engine:
             trim_after=self.settings.trim_after,
         )
         self._watch(self.hall)
-        add_EngineServiceServicer_to_server(EngineService(self.hall, self.metrics), self._server)
+        service = EngineService(self.hall, self.metrics)
+        add_EngineServiceServicer_to_server(service, self._server)
+        self._commands = CommandDoor(service.take)
+        await self._commands.start(self.settings.engine_host, self.settings.engine_commands_port)
+        service.commands_port = self._commands.port
         await self._server.start()
         self._bus.reconnect_listeners += [self.hall.beacons.all_due, self.hall.keeper.news_missed]
         await self._enter(self.hall)
@@ -94,8 +100,10 @@ class Engine:
     async def stop(self) -> None:
         """Stop taking, resolve, hand over, end."""
         hall, server, asker, nc = self.hall, self._server, self._asker, self._bus
+        commands = self._commands
         await in_order(
             ("partitions", hall.stop) if hall is not None else None,
+            ("commands", commands.stop) if commands is not None else None,
             ("gRPC", lambda: server.stop(0.2)) if server is not None else None,
             ("deals", self._deals.stop),
             ("asker", asker.stop) if asker is not None else None,

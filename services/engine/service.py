@@ -15,55 +15,12 @@ from services.engine.hall import Hall
 from services.engine.items import Call, CallRefused, CommandItem, NotOwner
 from services.engine.metrics import EngineMetrics
 from services.engine.owner import Owner
+from services.engine.replies import CommandReplies
 from wire.places import partition_of
 
 CALL_WITHIN = 5.0
-MAX_REPLIES = 16384
-"""Replies that may wait for their caller: of one that doesn't read, nothing more is read here."""
 
 Context = grpc.aio.ServicerContext[Any, Any]
-
-
-class CommandStream:
-    """One caller's stream: replies gather while the last batch of them is on its way."""
-
-    def __init__(self) -> None:
-        self._replies: list[pb.Reply] = []
-        self._some = asyncio.Event()
-        self._room = asyncio.Event()
-        self._room.set()
-        self._over = False
-
-    @property
-    def waiting(self) -> int:
-        return len(self._replies)
-
-    def reply(self, reply: pb.Reply) -> None:
-        if self._over:
-            return
-        self._replies.append(reply)
-        self._some.set()
-        if len(self._replies) >= MAX_REPLIES:
-            self._room.clear()
-
-    async def room(self) -> None:
-        """Wait while the caller doesn't read what it is told: it is asked no more meanwhile."""
-        await self._room.wait()
-
-    def end(self) -> None:
-        self._over = True
-        self._some.set()
-
-    async def batches(self) -> AsyncIterator[pb.CommandsResponse]:
-        while True:
-            await self._some.wait()
-            self._some.clear()
-            replies, self._replies = self._replies, []
-            self._room.set()
-            if replies:
-                yield pb.CommandsResponse(replies=replies)
-            if self._over:
-                return
 
 
 class EngineService(EngineServiceServicer):
@@ -71,6 +28,8 @@ class EngineService(EngineServiceServicer):
 
     def __init__(self, hall: Hall, metrics: EngineMetrics) -> None:
         self._hall, self._metrics = hall, metrics
+        self.commands_port = 0
+        """Where `CommandDoor` serves the same; 0: nowhere."""
         self._log = logs.logger(__name__)
 
     async def Open(self, request: pb.OpenRequest, context: Context) -> pb.OpenResponse:  # noqa: N802
@@ -114,7 +73,7 @@ class EngineService(EngineServiceServicer):
     async def Commands(  # noqa: N802
         self, requests: AsyncIterator[pb.CommandsRequest], context: Context
     ) -> AsyncIterator[pb.CommandsResponse]:
-        stream = CommandStream()
+        stream = CommandReplies()
         reader = asyncio.create_task(self._read(requests, stream), name="commands")
         try:
             async for batch in stream.batches():
@@ -122,17 +81,26 @@ class EngineService(EngineServiceServicer):
         finally:
             reader.cancel()
 
-    async def _read(self, requests: AsyncIterator[pb.CommandsRequest], stream: CommandStream) -> None:
+    async def CommandsAt(  # noqa: N802
+        self, request: pb.CommandsAtRequest, context: Context
+    ) -> pb.CommandsAtResponse:
+        return pb.CommandsAtResponse(port=self.commands_port)
+
+    def take(self, command: pb.Command, replies: CommandReplies) -> None:
+        """Queue a command for the owner of its room."""
+        item = CommandItem(command, replies)
+        owner = self._hall.owner_of(command.room)
+        if owner is None:
+            item.fail()
+        else:
+            owner.submit(item)
+
+    async def _read(self, requests: AsyncIterator[pb.CommandsRequest], stream: CommandReplies) -> None:
         try:
             async for request in requests:
                 await stream.room()
                 for command in request.commands:
-                    item = CommandItem(command, stream)
-                    owner = self._hall.owner_of(command.room)
-                    if owner is None:
-                        item.fail()
-                        continue
-                    owner.submit(item)
+                    self.take(command, stream)
         except asyncio.CancelledError:
             raise
         except Exception as error:

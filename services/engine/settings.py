@@ -12,6 +12,9 @@ from servicekit.settings import Settings
 class EngineSettings(Settings):
     engine_host: str = Field("127.0.0.1", description="Where the engine's gRPC listens.")
     engine_port: int = Field(0, ge=0, le=65535, description="Its port; 0 takes a free one.")
+    engine_commands_port: int = Field(
+        0, ge=0, le=65535, description="Where gateways' streams of commands come in; 0 takes a free port."
+    )
     engine_advertise: str = Field(
         "", description="host or host:port that others reach this engine at; empty: where it listens."
     )

@@ -11,7 +11,7 @@ import grpc
 import pytest
 
 from generated.snatch.engine.v1 import engine_pb2 as pb
-from servicekit import command_stream, rpc
+from servicekit import rpc
 from servicekit.command_stream import Broken, CommandStream
 
 
@@ -83,7 +83,7 @@ async def test_a_call_that_the_engine_ends_is_broken_for_who_reads_and_who_write
     async with echo() as (address, _, _), asyncio.timeout(10):
         stream = CommandStream(address)
         await stream.write(request(1, word))
-        with pytest.raises(Broken, match="the engine"):
+        with pytest.raises(Broken, match="ended the call"):
             await anext(aiter(stream))
         with pytest.raises(Broken):
             await stream.write(request(2, b"late"))
@@ -120,8 +120,8 @@ async def test_where_nobody_listens_the_call_is_broken() -> None:
 
 
 async def test_an_engine_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command_stream, "PING_EVERY", 0.2)
-    monkeypatch.setattr(command_stream, "PONG_WITHIN", 0.1)
+    monkeypatch.setattr(CommandStream, "ping_every", 0.2)
+    monkeypatch.setattr(CommandStream, "pong_within", 0.1)
 
     async def say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()

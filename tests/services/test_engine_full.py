@@ -11,9 +11,10 @@ from generated.snatch.engine.v1 import engine_pb2 as pb
 from generated.snatch.engine.v1.engine_pb2_grpc import EngineServiceStub
 from servicekit import rpc
 from services.engine import owner as owner_module
+from services.engine import replies as replies_module
 from services.engine import service
 from services.engine.owner import Owner
-from services.engine.service import CommandStream
+from services.engine.replies import CommandReplies
 from tests.services.engine_stack import EngineStack, seated
 from tests.waiting import reach
 
@@ -71,17 +72,17 @@ async def test_a_call_to_a_partition_that_is_full_waits_its_turn(
 async def test_of_a_caller_that_doesn_t_read_its_replies_no_more_is_read_until_it_does(
     stack: EngineStack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(service, "MAX_REPLIES", 200)
-    streams: list[CommandStream] = []
+    monkeypatch.setattr(replies_module, "MAX_REPLIES", 200)
+    streams: list[CommandReplies] = []
 
-    class Kept(CommandStream):
+    class Kept(CommandReplies):
         def __init__(self) -> None:
             super().__init__()
             streams.append(self)
 
     engine = await stack.start("one")
     ann = await seated(stack, ROOM)
-    monkeypatch.setattr(service, "CommandStream", Kept)
+    monkeypatch.setattr(service, "CommandReplies", Kept)
     channel = rpc.channel(f"127.0.0.1:{engine.port}")
     call = EngineServiceStub(channel).Commands()
     bad = [pb.Command(room=ROOM, session=ann.session, id=i, kind=pb.COMMAND_KIND_MOVE, body=b"\xff") for i in range(50)]

@@ -243,6 +243,11 @@ class TwinEngine(engine_pb2_grpc.EngineServiceServicer):
         del self.tables.live[request.room]
         return pb.CloseResponse()
 
+    async def CommandsAt(  # noqa: N802
+        self, request: pb.CommandsAtRequest, context: Any
+    ) -> pb.CommandsAtResponse:
+        return pb.CommandsAtResponse()
+
     async def Tables(self, request: pb.TablesRequest, context: Any) -> pb.TablesResponse:  # noqa: N802
         return pb.TablesResponse(
             tables=[pb.TableSummary(room=t.room, table=t.table) for t in self.tables.live.values()],

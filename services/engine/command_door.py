@@ -1,0 +1,119 @@
+"""A port for `Commands` alone: the same call as at the engine's gRPC port, at a tenth of its price.
+
+Callers learn of it by `CommandsAt`, and can do without.  See `servicekit.http2_call`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from google.protobuf.message import DecodeError
+
+from generated.snatch.engine.v1 import engine_pb2 as pb
+from servicekit import http2_call as h2
+from servicekit.http2_call import Broken, Http2Call
+from services.engine.replies import MAX_REPLIES, CommandReplies
+
+Take = Callable[[pb.Command, CommandReplies], None]
+"""A command, and where its reply goes.  Must not wait."""
+
+_OK, _BAD_MESSAGE = b"0", b"3"
+
+
+def _trailers(status: bytes) -> bytes:
+    said = b"\x00" + h2.text(b"grpc-status") + h2.text(status)
+    return h2.frame(h2.HEADERS, h2.END_HEADERS | h2.END_STREAM, h2.CALL, said)
+
+
+class _Call(Http2Call):
+    """One caller's connection.  Of a caller that doesn't read its replies nothing more is read."""
+
+    ping_every, pong_within = 5.0, 2.0
+    window = 256 * 1024
+
+    def __init__(self, take: Take, calls: set[_Call]) -> None:
+        super().__init__()
+        self._take_command, self._calls = take, calls
+        self._replies = CommandReplies()
+        self._preface = b""
+        self._saying: asyncio.Task[None] | None = None
+
+    def greeting(self) -> bytes:
+        self._calls.add(self)
+        return h2.settings(self.window)
+
+    def data_received(self, data: bytes) -> None:
+        missing = len(h2.PREFACE) - len(self._preface)
+        if missing:
+            self._preface += data[:missing]
+            data = data[missing:]
+            if not h2.PREFACE.startswith(self._preface):
+                self.end("no HTTP/2")
+                return
+        if data:
+            super().data_received(data)
+
+    def on_headers(self, ended: bool) -> None:
+        if ended or self._saying is not None:
+            self.end("the caller ended the call")
+            return
+        self.put(h2.frame(h2.HEADERS, h2.END_HEADERS, h2.CALL, b"\x88" + h2.CONTENT_TYPE))
+        self._saying = self.loop.create_task(self._say(), name="command-replies")
+
+    def on_message(self, body: bytes) -> None:
+        try:
+            request = pb.CommandsRequest.FromString(body)
+        except DecodeError:
+            self.put(_trailers(_BAD_MESSAGE))
+            self.finish()
+            return
+        for command in request.commands:
+            self._take_command(command, self._replies)
+        if self._replies.waiting >= MAX_REPLIES:
+            self.hold()
+
+    def finish(self) -> None:
+        """Over, once what was written has gone."""
+        if self.transport is not None and not self.over:
+            self.transport.close()
+
+    def on_over(self) -> None:
+        self._calls.discard(self)
+        self._replies.end()
+        if self._saying is not None:
+            self._saying.cancel()
+
+    async def _say(self) -> None:
+        try:
+            async for batch in self._replies.batches():
+                await self.send(batch.SerializeToString())
+                self.release()
+        except Broken:
+            return
+
+
+class CommandDoor:
+    """`port` once started."""
+
+    def __init__(self, take: Take) -> None:
+        self._take = take
+        self._calls: set[_Call] = set()
+        self._server: asyncio.Server | None = None
+        self.port = 0
+
+    async def start(self, host: str, port: int) -> None:
+        """Raises OSError."""
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(lambda: _Call(self._take, self._calls), host, port)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def stop(self) -> None:
+        """Callers learn that their call is over."""
+        if self._server is None:
+            return
+        self._server.close()
+        for call in list(self._calls):
+            call.put(_trailers(_OK))
+            call.finish()
+        self._calls.clear()
