@@ -30,7 +30,7 @@ def bucketed(seconds: Iterable[float]) -> Buckets:
     """Count delays by bucket; what is negative is none.
 
     >>> bucketed([0.001, 0.0010001, 0.5])
-    {119889: 2, 129024: 1}
+    {119832: 2, 129024: 1}
     """
     bits = memoryview(array("f", [s if s > 0 else 0.0 for s in seconds])).cast("B").cast("I")
     return dict(Counter([b >> _SHIFT for b in bits]))

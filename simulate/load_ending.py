@@ -62,6 +62,8 @@ async def compare(room: Room, url: str, tally: Tally, compared: Counter[str]) ->
         async with asyncio.timeout(WITHIN):
             await _pause(room)
             fresh += [Fresh() for _ in room.seats]
+            for seat in room.seats:
+                seat.replaced = True
             snapshots = await asyncio.gather(
                 *(page.open(url, seat.token, seat.tab) for page, seat in zip(fresh, room.seats, strict=True))
             )

@@ -29,7 +29,8 @@ FIRST_WAIT, LONGEST_WAIT = 0.2, 5.0
 """Seconds before a lost socket is opened again, as the page does it."""
 DEAF_FOR = 3
 """Pings without a word between them, after which a socket is given up."""
-FINAL = frozenset({4001, 4002, 4003, 4004})
+TAKEN_OVER = 4001
+FINAL = frozenset({TAKEN_OVER, 4002, 4003, 4004})
 SLOW_DOWN = 0.5
 _BEFORE = View(0, [], [])
 
@@ -73,6 +74,8 @@ class Seat:
         self._woke = 0.0
         """When it woke last: what was due before waited for it, not for the servers."""
         self.final = False
+        self.replaced = False
+        """Its page was opened once more at the end: that this one is taken over is no news."""
         self.lobby: out.Lobby | None = None
         self.last = 0
         """The highest move id given."""
@@ -125,7 +128,8 @@ class Seat:
             self.lost(self.socket, 0)
 
     def lost(self, socket: Socket, code: int) -> None:
-        self._tally.closes[{-1: "deaf", 0: "dropped"}.get(code, str(code))] += 1
+        if not (self.replaced and code == TAKEN_OVER):
+            self._tally.closes[{-1: "deaf", 0: "dropped"}.get(code, str(code))] += 1
         if socket is not self.socket:
             return
         self.socket, self.live = None, False
