@@ -82,7 +82,9 @@ async def compare(room: Room, url: str, tally: Tally, compared: Counter[str]) ->
 
 
 async def _pause(room: Room) -> None:
+    """Nothing may change any more: a hand that is being dealt is waited for, and then paused."""
     screen = room.picture.screen
+    await room.until(lambda: screen.phase() not in ("dealing", "countdown"))
     if screen.phase() == "live" and screen.table is not None and screen.table.paused_by is None:
         room.press(client_in.Pause())
         await room.until(
