@@ -20,6 +20,8 @@ KEPT = 8
 KINDS_KEPT = 32
 """Kinds that no table is foreseen to ask for and that keep theirs."""
 
+_NOW, _SOON, _LATER = range(3)
+
 
 class _Shelf:
     __slots__ = ("base", "later", "making", "ready", "soon", "waiting")
@@ -90,17 +92,17 @@ class Stock:
         if shelf is not None and shelf.waiting.pop(room, None) is not None:
             self._look_at(kind)
 
-    def next(self) -> tuple[Kind, int] | None:
+    def next(self, later: bool = True) -> tuple[Kind, int] | None:
         """What an idle worker should make, which then counts as being made: who waits longest goes first.
 
         Then kinds that tables may ask for at any moment, the one with the least of it first,
-        then those for later.
+        then those for later, unless `later` is False.
         """
         best: tuple[tuple[float, ...], Kind, int] | None = None
         room = MOST - self._count - self._making
         for kind, shelf in self._shelves.items():
             found = _need(shelf, room)
-            if found is not None and (best is None or found[0] < best[0]):
+            if found is not None and (later or found[0][0] < _LATER) and (best is None or found[0] < best[0]):
                 best = (found[0], kind, found[1])
         if best is None:
             return None
@@ -156,10 +158,10 @@ def _need(shelf: _Shelf, room: int) -> tuple[tuple[float, ...], int] | None:
     """How urgent a shelf is, lower first, and how many to make now; None: nothing."""
     waiting = len(shelf.waiting) - shelf.making
     if waiting > 0:
-        return (0, next(iter(shelf.waiting.values()))), min(waiting, BATCH)
+        return (_NOW, next(iter(shelf.waiting.values()))), min(waiting, BATCH)
     there = len(shelf.ready) + shelf.making - len(shelf.waiting)
     short = min(shelf.wanted - there, room, BATCH)
     if short <= 0:
         return None
     now = shelf.base + shelf.soon
-    return ((1, there / now) if there < now else (2, there / shelf.wanted)), short
+    return ((_SOON, there / now) if there < now else (_LATER, there / shelf.wanted)), short

@@ -34,6 +34,7 @@ class Dealers:
         self._children: list[Any] = []
         self._warm: asyncio.Task[None] | None = None
         self._ended = False
+        self._replacing = asyncio.Lock()
         self._log = logs.logger(__name__)
 
     async def start(self) -> None:
@@ -54,26 +55,32 @@ class Dealers:
         seeds = [secrets.randbits(64) for _ in range(count)]
         loop = asyncio.get_running_loop()
         for _ in range(2):
-            pool = self._pool
+            async with self._replacing:
+                pool = self._pool
             if pool is None or self._games[kind.game] is not GAMES.get(kind.game):
                 break  # Workers know the games of the registry alone.
             try:
-                async with asyncio.timeout(PATIENCE):
-                    return await loop.run_in_executor(pool, compute, kind, seeds)
-            except (BrokenExecutor, TimeoutError) as error:
-                self._replace(pool, error)
+                made = loop.run_in_executor(pool, compute, kind, seeds)
+                if await _done_within(made, PATIENCE):
+                    return made.result()
+                await self._replace(pool, "hangs")
+            except BrokenExecutor:
+                await self._replace(pool, "died")
             except Exception:
                 self._log.exception("a deal failed in its worker")
                 break
         game = self._games[kind.game]
         return [await asyncio.to_thread(make, game, kind, seed) for seed in seeds]
 
-    def _replace(self, broken: ProcessPoolExecutor, error: Exception) -> None:
-        if self._pool is broken and not self._ended:
-            what = "hangs" if isinstance(error, TimeoutError) else "died"
+    async def _replace(self, broken: ProcessPoolExecutor, what: str) -> None:
+        async with self._replacing:
+            if self._pool is not broken or self._ended:
+                return
             self._log.error(f"a deal worker {what}; another is started")
             self._close()
-            self._open()
+            await asyncio.to_thread(self._open)  # Starting a process takes longer than a move.
+            if self._ended:
+                self._close()
 
     def _open(self) -> None:
         before = multiprocessing.active_children()
@@ -100,6 +107,18 @@ class Dealers:
         except BrokenExecutor:
             self._log.error("deal workers can't be started; deals will be made in a thread")
         self.ready = True
+
+
+async def _done_within(made: asyncio.Future[list[bytes]], seconds: float) -> bool:
+    """Not `wait_for`: a pool whose future was cancelled beneath it can't end in peace when its workers are killed."""
+    try:
+        await asyncio.wait([made], timeout=seconds)
+    except asyncio.CancelledError:
+        made.cancel()
+        raise
+    if not made.done():
+        made.add_done_callback(lambda late: late.cancelled() or late.exception())
+    return made.done()
 
 
 def _join(children: list[Any]) -> None:

@@ -24,6 +24,9 @@ AGAIN = 1.0
 BASE = 2
 """Deals of each game and seat count that are there before any table is."""
 
+SHARE = 0.2
+"""Of a core at most, for what tables that play will ask for: who takes hundreds of them over has more to do."""
+
 Ready = Callable[[bytes], None]
 
 
@@ -62,6 +65,8 @@ class Deals:
         self._foreseen: dict[str, _Foreseen] = {}
         self._waits: dict[str, _Wait] = {}
         self._jobs: set[asyncio.Task[None]] = set()
+        self._rest: asyncio.TimerHandle | None = None
+        """Until it is over nothing is made for later."""
         self._ended = False
         self._log = logs.logger(__name__)
 
@@ -95,6 +100,7 @@ class Deals:
     async def stop(self) -> None:
         """What is being made is given up."""
         self._ended = True
+        self._rested()
         for job in self._jobs:
             job.cancel()
         await self._dealers.stop()
@@ -172,7 +178,7 @@ class Deals:
     def _next(self) -> None:
         """Let idle workers begin."""
         while len(self._jobs) < self._dealers.workers and not self._ended:
-            due = self._stock.next()
+            due = self._stock.next(later=self._rest is None)
             if due is None:
                 return
             job = asyncio.create_task(self._make(*due), name="deal")
@@ -183,14 +189,23 @@ class Deals:
         self._jobs.discard(job)
         self._next()
 
+    def _rested(self) -> None:
+        if self._rest is not None:
+            self._rest.cancel()
+            self._rest = None
+        self._next()
+
     async def _make(self, kind: Kind, count: int) -> None:
-        deals: list[bytes] = []
+        loop, deals = asyncio.get_running_loop(), list[bytes]()
+        began = loop.time()
         try:
             deals = await self._dealers.make(kind, count)
         except Exception:
             self._log.exception("no deal could be made; once more", game=kind.game, seats=len(kind.seats))
             await asyncio.sleep(AGAIN)
         finally:
+            if self._rest is None and not self._ended:
+                self._rest = loop.call_later((loop.time() - began) * (1 / SHARE - 1), self._rested)
             self._hand_out(kind, count, deals)
 
     def _hand_out(self, kind: Kind, count: int, deals: list[bytes]) -> None:

@@ -168,3 +168,13 @@ def test_the_stock_is_bounded_and_who_waits_is_served_all_the_same(
     assert stock.ask(FOUR, "ROOM") is None
     assert [room for room, _ in worker.all()] == ["ROOM"]
     assert len(stock) == 20
+
+
+def test_nothing_is_made_for_later_while_that_has_to_rest(stock: Stock) -> None:
+    stock.foresee(EIGHT, soon=False)
+    assert stock.next(later=False) is None
+    stock.foresee(TWO, soon=True)
+    assert stock.next(later=False) == (TWO, 1)
+    assert stock.ask(FOUR, "ROOM") is None
+    assert stock.next(later=False) == (FOUR, 1)
+    assert stock.next() == (EIGHT, 1)
