@@ -34,7 +34,7 @@ SILENCE = 11.0
 OPEN_WITHIN, OPEN_WITHIN_MOST = 4.0, 12.0
 """Seconds that opening may take at first, and at most: a stopped server's kernel takes connections nobody serves, and
 only another connection may fall to a server that lives."""
-OPEN_TIMES, OPEN_WITHIN_LEAST = 8, 1.0
+OPEN_TIMES, OPEN_WITHIN_LEAST = 4, 1.0
 """The same once it is known how fast a socket opens here: so many times that, at the least so much."""
 DOUBT_AFTER = 3.0
 """Seconds without a word though something is owed, after which a ping asks whether anybody is there."""
@@ -187,7 +187,10 @@ class Link:
 
     def _too_slow_to_open(self) -> None:
         self._open_within = min(OPEN_WITHIN_MOST, 1.5 * self._open_within)
-        self._give_up()
+        self._drop(abort=True)
+        self._listener.down()
+        if self._running:
+            self._connect()
 
     def _look(self) -> None:
         left = self._heard + SILENCE - time.monotonic()

@@ -163,8 +163,13 @@ async def test_opening_may_take_as_long_as_it_did_many_times_over_and_longer_aft
         made._socket.end(abort=True)  # type: ignore[union-attr]
         await listener.messages.get()
     assert made._open_within == 5.0
+    hellos = twin.hellos
     made._too_slow_to_open()
     assert made._open_within == 7.5
+    assert "again" not in made._timers  # no wait beside the one that it was
+    async with asyncio.timeout(10):
+        await listener.messages.get()
+    assert twin.hellos == hellos + 1
     made.stop()
 
 

@@ -58,7 +58,7 @@ export const SILENCE = 11_000
 export const OPEN_WITHIN = 4000
 const OPEN_WITHIN_MOST = 12_000
 /** The same once it is known how fast a socket opens here: so many times that, at the least so much. */
-const OPEN_TIMES = 8
+const OPEN_TIMES = 4
 export const OPEN_WITHIN_LEAST = 1000
 /** Nothing heard for so long though something is owed: a ping asks whether anybody is there. */
 export const DOUBT_AFTER = 3000
@@ -183,6 +183,12 @@ export class Link {
     this.#within(this.#openWithin)
   }
 
+  /** It took so long to open that the wait is over already. */
+  #onceMore(): void {
+    this.listener.down()
+    if (this.#running && !this.#socket) this.#connect()
+  }
+
   #again(): void {
     this.listener.down()
     if (!this.#running || this.#socket) return
@@ -196,11 +202,14 @@ export class Link {
     if (this.#deadline) clearTimeout(this.#deadline)
     this.#deadline = setTimeout(() => {
       if (this.#opened && this.ports.hidden()) return this.#within(SILENCE)
-      if (!this.#opened) this.#openWithin = Math.min(OPEN_WITHIN_MOST, 1.5 * this.#openWithin)
+      const opened = this.#opened
+      if (!opened) this.#openWithin = Math.min(OPEN_WITHIN_MOST, 1.5 * this.#openWithin)
       else if (this.#doubting) this.#pongWithin = Math.min(PONG_WITHIN_MOST, 2 * this.#pongWithin)
       this.#drop(4000)
       this.#clear()
-      if (this.#running) this.#again()
+      if (!this.#running) return
+      if (opened) this.#again()
+      else this.#onceMore()
     }, ms)
   }
 
