@@ -64,6 +64,8 @@ class Gateway:
     async def stop(self) -> None:
         """Sockets are told to come back (1012), seats are detached, then the connections go."""
         http, door, parts, up = self._http, self._door, self._parts, self.upstream
+        if parts is not None:
+            parts.presence.hold()
         await in_order(
             ("players' port", lambda: http.stop(1.0)) if http is not None else None,
             ("sockets", lambda: door.empty(1.0)) if door is not None else None,

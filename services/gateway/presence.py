@@ -17,6 +17,9 @@ AT_ONCE = 64
 TICK = 1.0
 GONE_KEPT = 60.0
 """Seconds that a `gone` is told again: rooms forgets silent sockets by then."""
+STAYS = 0.4
+"""Seconds until an ending gateway says whose sockets it closed: their pages are on another one by then, so that no
+lobby sees them go and come, all at the same time."""
 NOT_BEFORE = 1.0
 """Seconds after being told before which a lobby that shows its player away is only late."""
 
@@ -44,6 +47,7 @@ class Presence:
         self._gone: list[_Gone] = []
         self._kick = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._stays_until: float | None = None
         self._log = logs.logger(__name__)
 
     def start(self) -> None:
@@ -51,6 +55,8 @@ class Presence:
 
     async def stop(self) -> None:
         """What is still to be said is said first, if rooms answers within a second."""
+        if self._stays_until is not None and self._gone:
+            await asyncio.sleep(self._stays_until - asyncio.get_running_loop().time())
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -60,6 +66,10 @@ class Presence:
                 await self._tell_gone()
         except TimeoutError:
             self._log.warning("rooms was not told who went", sockets=len(self._gone))
+
+    def hold(self) -> None:
+        """All sockets are about to be closed, by us: `stop` tells of them."""
+        self._stays_until = asyncio.get_running_loop().time() + STAYS
 
     def here(self, socket: str, room: str, token: str, refused: Callable[[str], None]) -> None:
         """`refused` is told the code when rooms doesn't know the player any more."""
@@ -87,12 +97,14 @@ class Presence:
             timer.cancel()
             self._kick.clear()
             try:
-                await self._tell_gone()
+                if self._stays_until is None:
+                    await self._tell_gone()
                 due = {s: here for s, here in self._here.items() if here.due <= loop.time()}
                 new = [s for s, here in due.items() if not here.told]
+                known = {here.room for here in due.values() if here.told}
                 for first in range(0, len(new), AT_ONCE):
                     await asyncio.gather(*map(self._tell_here, new[first : first + AT_ONCE]))
-                again = self._roommates({here.room for here in due.values() if here.told})
+                again = self._roommates(known)
                 for first in range(0, len(again), AT_ONCE):
                     await self._tell_still_here(again[first : first + AT_ONCE])
             except Exception:
