@@ -155,17 +155,11 @@ class Crowd:
         self._all.clear()
 
     async def obey(self, pipe: Connection) -> None:
-        loop = asyncio.get_running_loop()
-        coming = asyncio.Event()
-        loop.add_reader(pipe.fileno(), coming.set)
         while True:
-            await coming.wait()
-            coming.clear()
-            while pipe.poll():
-                order, argument = pipe.recv()
-                if order == "end":
-                    return
-                pipe.send(await getattr(self, order)(argument))
+            order, argument = await asyncio.to_thread(pipe.recv)
+            if order == "end":
+                return
+            await asyncio.to_thread(pipe.send, await getattr(self, order)(argument))
 
 
 def crowd(pipe: Connection, port: int, room: str) -> None:

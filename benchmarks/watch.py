@@ -48,6 +48,7 @@ import uvloop
 
 from benchmarks.spectators import crowd
 from servicekit import bus
+from servicekit.sockets import CLOSE_WITHIN
 from servicekit.websocket import text_frame
 from stack.data import ROOT
 from stack.ports import free_ports
@@ -125,7 +126,7 @@ async def stage(folder: Path) -> AsyncIterator[tuple[Stage, int]]:
         "SNATCH_WATCH_PORT": str(port),
         "SNATCH_OPS_PORT": str(ops),
         "SNATCH_TVS_PER_MINUTE": "0",
-        "SNATCH_MAX_SOCKETS": "20000",
+        "SNATCH_MAX_SOCKETS": "10000",
         "SNATCH_LOG_LEVEL": "warning",
     }
     watch = subprocess.Popen([sys.executable, "-m", "services.watch"], cwd=ROOT, env=environment)
@@ -213,6 +214,7 @@ async def measure(s: Stage, pipe: Connection, spectators: int, seconds: float, r
     if spectators <= MOST_AT_CUT:  # with more, gigabytes would be told to fill the kernel's buffers of a few
         await order(pipe, "stop_reading", stopped)
         large = await told(s, pipe, 150, 50.0, size=60_000)
+        await asyncio.sleep(CLOSE_WITHIN + 1)
         run["cut"] = {"stopped": stopped, "closed_slow": await s.closed_slow() - slow, "wrong": large["wrong"]}
     run["gc_longest_ms"] = await s.collections()
     await order(pipe, "close")
@@ -232,6 +234,7 @@ async def main(spectators: list[int], seconds: float, rounds: int) -> dict[str, 
                 pipe, theirs = context.Pipe()
                 process = context.Process(target=crowd, args=(theirs, port, ROOM), daemon=True)
                 process.start()
+                theirs.close()
                 telling = asyncio.create_task(beacons(s))
                 try:
                     runs.append(await measure(s, pipe, count, seconds, rounds))
