@@ -36,6 +36,8 @@ DETACH_AGAIN, DETACH_AGAIN_MOST = 1.0, 30.0
 DETACH_KEPT = 3600.0
 """Seconds in which a detach that no engine has confirmed is told again, more and more seldom."""
 MAX_DETACHES = 50_000
+LAST_WORDS = 0.5
+"""Seconds at the end in which what is queued still goes out."""
 
 
 class Talker(Protocol):
@@ -115,7 +117,7 @@ class EngineCommands:
     async def stop(self) -> None:
         """What is queued goes out first, if an engine takes it within a moment."""
         if self._pump is not None:
-            await self._drain(0.5)
+            await self._drain(LAST_WORDS)
             self._pump.cancel()
             await asyncio.gather(self._pump, return_exceptions=True)
             self._pump = None

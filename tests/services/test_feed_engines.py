@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from generated.snatch.engine.v1 import engine_pb2 as pb
-from servicekit import bus, engine_link
+from servicekit import bus, engine_commands, engine_link
 from servicekit.engines import EngineAway, EngineRefusal, Engines
 from tests.servers import NatsServer
 from tests.services.twin_engine import TwinEngine, TwinSeat, TwinTables, bucket
@@ -209,7 +209,10 @@ async def test_a_full_queue_loses_nothing_and_keeps_the_order(new_nats: New, mon
         assert [id for _, id, _ in w.tables.live[ROOM].decided] == list(range(1, 51))
 
 
-async def test_a_client_that_stops_says_what_it_still_had_to_say(new_nats: New) -> None:
+async def test_a_client_that_stops_says_what_it_still_had_to_say(
+    new_nats: New, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_commands, "LAST_WORDS", 20.0)  # it ends as soon as all is said
     async with world(new_nats) as w:
         await w.a.claim(HERE)
         other = Engines(w.nc, "other")
