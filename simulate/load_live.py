@@ -164,7 +164,7 @@ class LiveView:
             f"{now.moves:,}",
             Text(f"{now.answered:,}", "green"),
             f"{now.refused:,}",
-            f"{now.received_bytes / 1e6:.1f} MB",
+            f"{now.received_bytes / 1e3:,.0f} kB",
             Text(f"{self._errors:,} in all", "red" if self._errors else "dim"),
             f"{self._reconnects:,} in all",
         )

@@ -41,6 +41,7 @@ class Process:
             stdout=asyncio.subprocess.PIPE,
             limit=LONGEST_LINE,
             cwd=ROOT,
+            start_new_session=True,  # Ctrl-C is the run's; a generator ends when its input does
         )
         self._write(line(self.order))
         self._reading = asyncio.create_task(self._read(), name=f"generator {self.order.index}")
