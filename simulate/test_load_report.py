@@ -182,7 +182,16 @@ def test_the_page_is_of_the_json_alone() -> None:
 
 def test_the_page_holds_every_table_and_escapes_what_it_is_given() -> None:
     page = html(a_result())
-    for words in ("Delays", "CPU and memory", "Generators", "Refusals", "Closes, by code", "Events", "engine-1"):
+    for words in (
+        "Delays",
+        "CPU and memory",
+        "Generators",
+        "Refusals",
+        "Closes, by code",
+        "Events",
+        "engine-1",
+        "deals",
+    ):
         assert words in page
     assert "<One>" not in page
     assert "A Fast &lt;One&gt;" in page
