@@ -48,7 +48,7 @@ chaos: setup ## every part killed, stopped and ended while 100 rooms play; under
 soak: setup ## an hour of rooms that come and go, in 10 minutes: does anything grow? ARGS="--svg FILE"
 	@.venv/bin/snatch soak $(ARGS)
 
-bench: setup ## how fast it is, beside the peer, in some 20 minutes: docs/benchmarks.md; PARTS=path,watch only these
+bench: setup ## how fast it is, beside the peer, in some 25 minutes: docs/benchmarks.md; PARTS=path,watch only these
 	@.venv/bin/snatch bench $(if $(PARTS),--parts $(PARTS)) $(ARGS)
 
 bench-quick: setup ## the same in a few minutes, into test-results/bench

@@ -4,4 +4,7 @@ import sys
 
 from benchmarks.cli import main
 
-sys.exit(main(sys.argv[1:]))
+try:
+    sys.exit(main(sys.argv[1:]))
+except KeyboardInterrupt:
+    sys.exit("✗ interrupted: parts that were done are kept")

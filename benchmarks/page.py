@@ -67,7 +67,7 @@ def _page(results: Mapping[str, Result], plots: Mapping[str, str]) -> Iterator[s
     yield from (
         "# Benchmarks",
         "",
-        "Made by `make bench`, which runs some twenty minutes, from [benchmarks/results](../benchmarks/results);"
+        "Made by `make bench`, which runs some 25 minutes, from [benchmarks/results](../benchmarks/results);"
         " `make bench-quick` takes a few minutes and writes to `test-results/bench/`, `make bench PARTS=path,watch`"
         " runs only those. Everything, players included, runs on one machine, so absolute figures are small and differ"
         " from hour to hour: what is compared was run in turns, and the ratio of each round is shown as its median,"

@@ -42,20 +42,20 @@ class Turn(NamedTuple):
 def turns(plan: Plan) -> Iterator[Turn]:
     """Size by size; within one A B A B, so that what is compared was run in the same minutes.
 
-    Two engines, and the peer's patches, take part in each round of the sizes that count most, else in the first.
+    What was promised is measured in all rounds, the rest once.
     """
     sizes = [(size, 1.0) for size in plan.sizes]
     if plan.flat:
         sizes.append((plan.flat, FLAT_OUT))
     for players, rate in sizes:
-        for number in range(1, plan.rounds + 1):
+        key = players if rate else 0
+        for number in range(1, (plan.rounds if key in plan.often else 1) + 1):
             ours = [Turn(number, players, rate, engines) for engines in plan.engines]
             yield ours[0]
             yield Turn(number, players, rate)
-            if number > 1 and players not in plan.often:
-                continue
-            yield from ours[1:]
-            if (players if rate else 0) in plan.schema_sizes:
+            if number == 1 or key in plan.engines_often:
+                yield from ours[1:]
+            if number == 1 and key in plan.schema_sizes:
                 yield Turn(number, players, rate, mode="schema")
 
 

@@ -26,9 +26,11 @@ class Plan:
     """Seconds that a run is measured for."""
     warm: float
     often: tuple[int, ...]
-    """Sizes at which also two engines, and the peer's other mode, take part in each round."""
+    """Sizes of which something was promised, with all rounds; others have one.  0 is flat out."""
+    engines_often: tuple[int, ...]
+    """Sizes at which two engines take part in each round, else in the first: thousands take minutes to come in."""
     schema_sizes: tuple[int, ...]
-    """Sizes at which the peer plays in its other mode too; 0 is flat out."""
+    """Sizes at which the peer plays in its other mode too, in the first round."""
     spectators: tuple[int, ...]
     recovery_rooms: tuple[int, ...]
     memory_rooms: int
@@ -45,13 +47,14 @@ FULL = Plan(
     rounds=2,
     hold=8.0,
     warm=3.0,
-    often=(4000,),
+    often=(4000, 1000, 0),
+    engines_often=(1000, 0),
     schema_sizes=(1000, 4000, 0),
     spectators=(100, 1000, 5000),
     recovery_rooms=(50, 200, 500),
-    memory_rooms=200,
+    memory_rooms=100,
     starts=3,
-    minutes=25.0,
+    minutes=28.0,
 )
 QUICK = Plan(
     name="quick",
@@ -61,7 +64,8 @@ QUICK = Plan(
     rounds=2,
     hold=4.0,
     warm=2.0,
-    often=(),
+    often=(400, 0),
+    engines_often=(),
     schema_sizes=(),
     spectators=(100, 1000),
     recovery_rooms=(50,),
@@ -77,7 +81,8 @@ TINY = Plan(
     rounds=1,
     hold=1.0,
     warm=0.5,
-    often=(),
+    often=(8,),
+    engines_often=(),
     schema_sizes=(),
     spectators=(5,),
     recovery_rooms=(3,),

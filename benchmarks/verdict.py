@@ -51,6 +51,9 @@ def lines(results: Mapping[str, Result]) -> list[Line]:
             "µs",
             0,
         ),
+        _ratio(
+            runs, "CPU per move, two engines against one, 1,000 players", 1.1, ours(1000, 2), ours(1000), cpu, "µs", 0
+        ),
         *_watch(_figures(results, "watch")),
         *_deals(_figures(results, "deals")),
         _rules(_figures(results, "rules")),
