@@ -16,7 +16,7 @@ Keys of the JSON: `runs`, one for each count of `--spectators`:
 - `flat_out`: the same, told as fast as NATS takes them: frames go out joined
 - `cut`: `stopped` sockets that read nothing, `closed_slow` of them with 1013 while large
   frames were told, `wrong` of the others
-- `gc_longest_ms`: the longest garbage collection of each generation, those at the start too
+- `gc_longest_ms`: the longest garbage collection of each generation since watch has started
 - `wrong`: the sum of all, which must be 0
 - `machine`, `python`, `load_average`
 """

@@ -93,6 +93,7 @@ async def _main(name: str, settings: S, build: Callable[[S], Service]) -> int:
         if starting.done():
             starting.result()
             settle()
+            Pauses(service.registry)
             log.info("started", ops_port=ops.port, build=settings.build)
             await stop.wait()
         else:
@@ -136,6 +137,5 @@ def _process_metrics(registry: CollectorRegistry, name: str, build: str) -> None
     ProcessCollector(registry=registry)
     PlatformCollector(registry=registry)
     GCCollector(registry=registry)
-    Pauses(registry)
     info = Gauge("snatch_build_info", "1, with what runs.", ["service", "build"], registry=registry)
     info.labels(name, build).set(1)
