@@ -150,6 +150,7 @@ def svg(chart: Chart, *, readable: bool = False) -> str:
 def sheet(title: str, charts: Sequence[Chart], columns: int = 2) -> str:
     """A file of its own: charts beside each other under a title, in light and dark."""
     charts = [thinned(chart) for chart in charts]
+    columns = max(1, min(columns, len(charts)))
     rows = [charts[i : i + columns] for i in range(0, len(charts), columns)]
     wide = max((chart.width for chart in charts), default=430)
     y = 44

@@ -94,6 +94,8 @@ def test_a_sheet_is_an_svg_file_of_its_own_in_both_themes() -> None:
     root = ET.fromstring(text)
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     assert len(polylines(text)) == 3
+    alone = ET.fromstring(sheet("One", [chart(Line("a", [1.0, 2.0]))]))
+    assert int(alone.attrib["width"]) < int(root.attrib["width"]) * 0.6
     assert "prefers-color-scheme:dark" in text
 
 
