@@ -85,7 +85,8 @@ class Deals:
         """Tables that wait for a deal now."""
         return self._stock.waiting
 
-    def __len__(self) -> int:
+    @property
+    def rooms(self) -> int:
         """Rooms that anything is kept of."""
         return len(self._foreseen.keys() | self._waits.keys())
 

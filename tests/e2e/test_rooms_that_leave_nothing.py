@@ -39,7 +39,7 @@ def hall_of(stack: Stack) -> Hall:
 def tables_in_memory(hall: Hall) -> int:
     """Whatever an engine keeps by room while its table is open."""
     ledgers = sum(len(owner.ledger.rooms) for owner in hall.owners())
-    return ledgers + len(hall.beacons) + len(hall.bots._rooms) + len(hall.deals)
+    return ledgers + len(hall.beacons) + len(hall.bots._rooms) + hall.deals.rooms
 
 
 async def keys(stack: Stack) -> list[str]:
