@@ -15,11 +15,13 @@ import nats.errors
 from servicekit import logs
 from services.engine import records as r
 from services.engine.batch import Batch
+from services.engine.bell import Bell
 from services.engine.claims import Placed
 from services.engine.floor import Floor
 from services.engine.items import Call, CommandItem, Item
 from services.engine.ledger import Inconsistent, Ledger
 from services.engine.partition import Partition, Phase, Verdict
+from services.engine.placing import entry, say_halted, step_back
 from services.engine.replay import Replay
 from services.engine.sitting import Fault
 from services.engine.stream import StreamAway
@@ -53,7 +55,7 @@ class Owner:
         self.proved_at = 0.0
         self._floor = floor
         self._queue: deque[Item] = deque()
-        self._some = asyncio.Event()
+        self._bell = Bell()
         self._revision = 0
         self._hand_to: tuple[str, str] | None = None
         self._superseded = False
@@ -64,8 +66,6 @@ class Owner:
         self._room_time = 0.0
         self._trimming = Trimming(floor.log, number, floor.trim_after)
         self._faulty = False
-        self._timer: asyncio.TimerHandle | None = None
-        self._rings_at = 0.0
         self.served_at: float | None = None
         """When it opened here, in seconds of the loop's clock; None: it never did."""
         self.faulted = False
@@ -97,12 +97,12 @@ class Owner:
             item.busy()  # Its sender comes again; the stream that it came by goes on for other partitions.
             return
         self._queue.append(item)
-        self._some.set()
+        self._bell.ring()
 
     def hand_to(self, engine: str, addr: str) -> None:
         """Give the partition away as soon as what is under way is resolved; an empty name: to anybody."""
         self._hand_to = (engine, addr)
-        self._some.set()
+        self._bell.ring()
 
     @property
     def needs(self) -> int:
@@ -112,7 +112,7 @@ class Owner:
     def rewrite(self) -> None:
         """An older engine is there: what lies in the log in a newer version is written again for it."""
         if self._to_rewrite(self._floor.writes):
-            self._some.set()
+            self._bell.ring()
 
     def _to_rewrite(self, writes: int) -> bool:
         above = self.ledger.above(writes)
@@ -122,12 +122,12 @@ class Owner:
         """News of the own placement: a higher epoch ends this owner."""
         if at.entry.epoch > self.partition.epoch > 0:
             self._superseded = True
-            self._some.set()
+            self._bell.ring()
 
     def unplaced(self) -> None:
         """Its placement is gone from the bucket.  If the log is still there, it is put back."""
         self._unplaced = True
-        self._some.set()
+        self._bell.ring()
 
     def room_now(self) -> int:
         """Room time in ms: goes on from the last record's, while this engine has the partition."""
@@ -151,7 +151,7 @@ class Owner:
             if self.partition.phase is Phase.HALTED:
                 self._floor.metrics.halted()
                 self._log.error("PARTITION HALTED: an operator must look", why=self.partition.why)
-                await self._say_halted()
+                await say_halted(self._floor, self.partition)
             self.partition.dropped()
             self.told.set()
             while self._queue:
@@ -159,8 +159,7 @@ class Owner:
             for room in self.ledger.rooms:
                 self._floor.forgotten(room)
             self._trimming.stop()
-            if self._timer is not None:
-                self._timer.cancel()
+            self._bell.stop()
 
     async def _claim(self) -> bool:
         floor, partition = self._floor, self.partition
@@ -171,12 +170,14 @@ class Owner:
             return False
         if last.version > r.VERSION:
             epoch = max(last.epoch, at.entry.epoch if at is not None else 0)
-            await self._step_back(last.version, epoch, at.revision if at is not None else 0)
+            await step_back(floor, self.number, last.version, epoch, at.revision if at is not None else 0)
             return False
         seen = floor.board.epochs.get(self.number, 0)
         epoch = partition.claim(last, max(seen, at.entry.epoch if at is not None else 0))
         try:
-            revision = await floor.board.place(self.number, self._entry("opening"), at.revision if at else 0)
+            revision = await floor.board.place(
+                self.number, entry(floor, partition, "opening"), at.revision if at else 0
+            )
         except StreamAway:
             revision = None
         if revision is None:
@@ -189,7 +190,7 @@ class Owner:
         try:
             await self._replay()
         except r.UnknownVersion as unknown:
-            await self._step_back(unknown.version, epoch, revision)
+            await step_back(floor, self.number, unknown.version, epoch, revision)
             return False
         partition.replayed()
         self.proved_at = self._room_time = asyncio.get_running_loop().time()
@@ -207,34 +208,10 @@ class Owner:
             await floor.bus.publish(subjects.TABLE_NEWS, msgspec.json.encode(news))
         return True
 
-    async def _say_halted(self) -> None:
-        """Callers need not ask here, and no other engine takes it as long as this one lives."""
-        board = self._floor.board
-        try:
-            at = await board.entry(self.number)
-            if at is None or (at.entry.owner, at.entry.epoch) == (self._floor.name, self.partition.epoch):
-                await board.place(self.number, self._entry("halted"), at.revision if at is not None else 0)
-        except StreamAway as error:
-            self._log.warning("nobody could be told", error=str(error))
-
-    async def _step_back(self, version: int, epoch: int, revision: int) -> None:
-        """The log is of a later release: leave it to an engine that reads it, and don't come back."""
-        heir, addr = self._floor.heir(self.number, version)
-        self._log.warning("a log of a later release is left to its engines", version=version, to=heir or "anybody")
-        try:
-            await self._floor.board.place(self.number, Entry(heir, addr, epoch + 1, "offer", version), revision)
-        except StreamAway as error:
-            self._log.warning("stepping back waits for NATS", error=str(error))
-
     async def _replay(self) -> None:
-        floor, number = self._floor, self.number
+        floor, needed = self._floor, self.partition.needed
         replay = Replay(
-            floor.log,
-            floor.games,
-            number,
-            lose=self._lose,
-            wanted=lambda: not self._superseded,
-            needed=self.partition.needed,
+            floor.log, floor.games, self.number, lose=self._lose, wanted=lambda: not self._superseded, needed=needed
         )
         ledger = await replay.run(self.partition.fence)
         if ledger is None:
@@ -245,7 +222,9 @@ class Owner:
         """The placement says open; whoever changed it meanwhile has a higher epoch.  `wiped`: there may be none."""
         while True:
             try:
-                revision = await self._floor.board.place(self.number, self._entry("open"), self._revision)
+                revision = await self._floor.board.place(
+                    self.number, entry(self._floor, self.partition, "open"), self._revision
+                )
                 if revision is not None:
                     self._revision = revision
                     return
@@ -280,7 +259,7 @@ class Owner:
     # ---- serving ----
 
     async def _serve(self) -> None:
-        self._some.set()
+        self._bell.ring()
         while True:
             await self._wait()
             if self._superseded:
@@ -300,25 +279,12 @@ class Owner:
     async def _wait(self) -> None:
         if self._queue or self._hand_to is not None or self._superseded or self._unplaced:
             return
-        self._some.clear()
+        self._bell.hush()
         wake = self._next_wake()
         if wake is not None:
-            self._wake_in(max(1.0 if self._faulty else SOONEST, (wake - self.room_now()) / 1000))
-        await self._some.wait()
-
-    def _wake_in(self, seconds: float) -> None:
-        """One timer for all waits: one that rings too soon is let ring, most are put off again and again."""
-        loop = asyncio.get_running_loop()
-        at = loop.time() + seconds
-        if self._timer is not None:
-            if self._rings_at <= at and not self._faulty:
-                return
-            self._timer.cancel()
-        self._timer, self._rings_at = loop.call_at(at, self._ring), at
-
-    def _ring(self) -> None:
-        self._timer = None
-        self._some.set()
+            delay = (wake - self.room_now()) / 1000
+            self._bell.ring_in(max(1.0 if self._faulty else SOONEST, delay), not_before=self._faulty)
+        await self._bell.wait()
 
     def _next_wake(self) -> int | None:
         at = self.ledger.next_wake()
@@ -427,6 +393,3 @@ class Owner:
         except StreamAway:
             self._log.warning("the offer could not be made; others will find this engine gone")
         self._log.debug("partition handed over", to=engine or "anybody")
-
-    def _entry(self, state: str) -> Entry:
-        return Entry(self._floor.name, self._floor.addr, self.partition.epoch, state)
