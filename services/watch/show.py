@@ -206,9 +206,10 @@ class Show:
 
     def on_frame(self, frame: Frame) -> None:
         told = text_frame(frame.body)
-        self._since.append((frame.number, told))
-        self._since_bytes += len(told)
         self._fan.push(told)
+        if self._asking is not None or (self._base and frame.number > self._base_number):
+            self._since.append((frame.number, told))
+            self._since_bytes += len(told)
         if self._coming:
             self._catch_up(frame.number)
         elif self._asking is None and (len(self._since) > MAX_SINCE or self._since_bytes > MAX_SINCE_BYTES):
@@ -268,7 +269,7 @@ class Show:
 
     async def _ask_for_those_who_come(self) -> None:
         """Frames that come meanwhile are kept, so that they follow it."""
-        self._since, self._since_bytes = [], 0
+        self._forget()
         try:
             while self._coming and self._audience is not None:
                 audience = self._audience

@@ -103,6 +103,33 @@ async def test_tvs_that_come_and_go_while_frames_are_told_miss_none_and_see_none
         await asyncio.gather(*looking)
 
 
+async def test_a_snapshot_ahead_of_the_frames_is_shown_when_they_have_come_and_none_is_shown_twice(
+    new_nats: New, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(show, "MAX_SINCE", 0)
+    async with stage(new_nats, watch=True) as s:
+        table = s.at_table("p1")
+        async with s.tv() as first, s.tv() as late:
+            await on(first)
+            await first.until("snapshot")
+            await s.engine.tell_table(table, [])
+            await first.until("table", n=1)
+            # Two more are decided, and on their way while somebody comes.
+            table.frames, table.seq, views = 3, 3, s.engine.views
+            await on(late)
+            await s.engine.until(lambda: s.engine.views > views)
+            await late.until("lobby")
+            table.frames, table.seq = 1, 1
+            for _ in range(3):
+                await s.engine.tell_table(table, [])
+            assert (await late.until("snapshot"))["seq"] == 3
+            await late.until("table", n=4)
+            await first.until("table", n=4)
+            assert numbers(late) == [4]
+            assert numbers(first) == [1, 2, 3, 4]
+            assert first.tags().count("snapshot") == 1
+
+
 async def test_a_room_that_tells_more_than_can_be_sent_is_shown_anew(
     new_nats: New, monkeypatch: pytest.MonkeyPatch
 ) -> None:
