@@ -17,7 +17,7 @@ from random import Random
 
 import uvloop
 
-from simulate.door import Closed, Door
+from simulate.door import Closed, Door, check_loopback
 from simulate.lateness import Lateness
 from simulate.load_delays import Buckets, add, as_text, bucketed
 from simulate.load_ending import compare
@@ -68,6 +68,7 @@ class Generator:
         self._schedule: Schedule[Seat] | None = None if self._flat_out else Schedule(order.rate * RAMP_RATE, self._dice)
         self.rooms: list[Room] = []
         self._spectators: list[Spectator] = []
+        self._tv_url = order.tv_url
         self._scheduled: set[int] = set()
         self._slots: list[list[Seat]] = [[] for _ in range(PING_SLOTS)]
         self._homes: dict[Seat, Room] = {}
@@ -84,6 +85,8 @@ class Generator:
     async def ramp(self) -> None:
         """Open all rooms, a few at once, spread over the ramp's time."""
         order, loop = self.order, asyncio.get_running_loop()
+        self._tv_url = order.tv_url or await self._door.watch_url()
+        check_loopback(self._tv_url)
         self._lateness.start()
         self._tasks += [loop.create_task(self._seconds()), loop.create_task(self._pings())]
         if self._schedule is not None:
@@ -141,7 +144,7 @@ class Generator:
         order = self.order
         for _ in range(order.tvs // order.rooms + (number < order.tvs % order.rooms)):
             slow = self._dice.random() < order.slow
-            url = order.tv_url.rstrip("/").replace("http", "ws", 1) + "/tv"
+            url = self._tv_url.rstrip("/").replace("http", "ws", 1) + "/tv"
             tv = Spectator(url, room.code, room.picture, Random(self._dice.random()), self.tally, slow)
             self._spectators.append(tv)
             tv.start()
@@ -337,6 +340,7 @@ async def run() -> None:
     async with Door(order.url) as door:
         generator = Generator(order, door)
         ramp = loop.create_task(generator.ramp())
+        ramp.add_done_callback(lambda done: reader.feed_eof() if done.exception() else None)
         while data := await reader.readline():
             match say_decoder.decode(data):
                 case Hold() as hold:
@@ -347,6 +351,8 @@ async def run() -> None:
                 case Compare():
                     await generator.end()
                     return
+        if ramp.done():
+            ramp.result()  # why it ended before its time
 
 
 if __name__ == "__main__":

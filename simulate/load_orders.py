@@ -13,6 +13,7 @@ class Order(msgspec.Struct):
 
     url: str
     tv_url: str
+    """Empty: where the gateway says."""
     index: int
     first_room: int
     rooms: int

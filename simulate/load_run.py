@@ -119,7 +119,7 @@ class Run:
             first, mine = share(rooms, processes, index)
             order = Order(
                 url=self._stack["url"],
-                tv_url=self._stack.get("watch_url") or self._stack["url"],
+                tv_url=self._stack.get("watch_url") or "",
                 index=index,
                 first_room=first,
                 rooms=mine,
