@@ -6,6 +6,7 @@ import argparse
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -54,13 +55,14 @@ def _parts(text: str) -> list[str]:
 
 
 def main(argv: Sequence[str]) -> int:
-    """0 when it ran, however fast; 1 when a move was lost or doubled, or a room never came back."""
+    """0 when it ran, however fast; 1 when a move was lost or doubled, a room never came back, or a part broke."""
     told = parsed(argv)
     plan = PLANS[told.plan]
+    broken: list[str] = []
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     target = page.Target.committed() if told.into is None and plan is FULL else page.Target.apart(told.into or APART)
     if not told.page:
-        run(plan, told.parts, target.results)
+        broken = run(plan, told.parts, target.results)
     found = results.read(target.results)
     for file in page.write(found, target):
         print(f"wrote {_shown(file)}")
@@ -69,21 +71,29 @@ def main(argv: Sequence[str]) -> int:
     lost = verdict.losses(found)
     if lost:
         print(f"✗ {lost} moves or rooms lost or doubled: see {_shown(target.results)}", file=sys.stderr)
-    return 1 if lost else 0
+    if broken:
+        print(f"✗ broken, see above: {', '.join(broken)}", file=sys.stderr)
+    return 1 if lost or broken else 0
 
 
 APART = ROOT / "test-results" / "bench"
 
 
-def run(plan: Plan, parts: Sequence[str], folder: Path) -> None:
-    """Part by part; each result is written as soon as it is there."""
+def run(plan: Plan, parts: Sequence[str], folder: Path) -> list[str]:
+    """Part by part, each result written at once.  The parts that broke: the others run all the same."""
     print(f"{plan.name}: {', '.join(parts)}; at most {plan.minutes:.0f} minutes, on 127.0.0.1 alone", flush=True)
     clock = Clock(plan.minutes)
+    broken: list[str] = []
     for part in parts:
         print(f"── {part}", flush=True)
         here = machine.this_machine(peer.node())
         began = time.monotonic()
-        figures, left_out = PARTS[part](plan, clock, _say)
+        try:
+            figures, left_out = PARTS[part](plan, clock, _say)
+        except Exception:
+            traceback.print_exc()
+            broken.append(part)
+            continue
         took = time.monotonic() - began
         if not (figures if isinstance(figures, dict) else figures.runs):
             print(f"  {part} is left out; what was measured before stays", flush=True)
@@ -91,6 +101,7 @@ def run(plan: Plan, parts: Sequence[str], folder: Path) -> None:
         today = datetime.now(UTC).date().isoformat()
         result = results.Result(part, results.VERSION, plan.name, today, round(took, 1), here, left_out, figures)
         print(f"  {took:.0f} s, in {_shown(results.write(folder, result))}", flush=True)
+    return broken
 
 
 def _say(text: str) -> None:

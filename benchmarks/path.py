@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from benchmarks import peer, programs
 from benchmarks.peer import Mode
 from benchmarks.plan import Clock, Plan
@@ -77,7 +79,7 @@ def measure(plan: Plan, clock: Clock, say: Say) -> tuple[PathFigures, list[str]]
         try:
             clock.check()
             run = ours(turn, plan) if turn.engines else peers(turn, plan)
-        except LeftOut as why:
+        except (LeftOut, OSError, msgspec.MsgspecError) as why:
             left_out.append(f"{turn}: {why}")
             say(f"✗ {turn}: {why}")
             continue
