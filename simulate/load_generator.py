@@ -340,7 +340,7 @@ async def run() -> None:
     async with Door(order.url) as door:
         generator = Generator(order, door)
         ramp = loop.create_task(generator.ramp())
-        ramp.add_done_callback(lambda done: reader.feed_eof() if done.exception() else None)
+        ramp.add_done_callback(lambda done: reader.feed_eof() if not done.cancelled() and done.exception() else None)
         while data := await reader.readline():
             match say_decoder.decode(data):
                 case Hold() as hold:
