@@ -18,12 +18,11 @@ from services.engine.replies import MAX_REPLIES, CommandReplies
 Take = Callable[[pb.Command, CommandReplies], None]
 """A command, and where its reply goes.  Must not wait."""
 
+CLOSE_WITHIN = 1.0
+"""Seconds for a caller to go after it was told that its call is over."""
+
 _OK, _BAD_MESSAGE = b"0", b"3"
-
-
-def _trailers(status: bytes) -> bytes:
-    said = b"\x00" + h2.text(b"grpc-status") + h2.text(status)
-    return h2.frame(h2.HEADERS, h2.END_HEADERS | h2.END_STREAM, h2.CALL, said)
+_NO_ERROR = bytes(4)
 
 
 class _Call(Http2Call):
@@ -38,6 +37,7 @@ class _Call(Http2Call):
         self._replies = CommandReplies()
         self._preface = b""
         self._saying: asyncio.Task[None] | None = None
+        self._finished = False
 
     def greeting(self) -> bytes:
         self._calls.add(self)
@@ -62,21 +62,25 @@ class _Call(Http2Call):
         self._saying = self.loop.create_task(self._say(), name="command-replies")
 
     def on_message(self, body: bytes) -> None:
+        if self._finished:
+            return
         try:
             request = pb.CommandsRequest.FromString(body)
         except DecodeError:
-            self.put(_trailers(_BAD_MESSAGE))
-            self.finish()
+            self.finish(_BAD_MESSAGE)
             return
         for command in request.commands:
             self._take_command(command, self._replies)
         if self._replies.waiting >= MAX_REPLIES:
             self.hold()
 
-    def finish(self) -> None:
-        """Over, once what was written has gone."""
-        if self.transport is not None and not self.over:
-            self.transport.close()
+    def finish(self, status: bytes) -> None:
+        """Tell the caller that its call is over; it goes, or is cut off."""
+        self._finished = True
+        said = b"\x00" + h2.text(b"grpc-status") + h2.text(status)
+        trailers = h2.frame(h2.HEADERS, h2.END_HEADERS | h2.END_STREAM, h2.CALL, said)
+        self.put(trailers + h2.frame(h2.RST_STREAM, 0, h2.CALL, _NO_ERROR))
+        self.loop.call_later(CLOSE_WITHIN, self.end, "the call is over")
 
     def on_over(self) -> None:
         self._calls.discard(self)
@@ -114,6 +118,5 @@ class CommandDoor:
             return
         self._server.close()
         for call in list(self._calls):
-            call.put(_trailers(_OK))
-            call.finish()
+            call.finish(_OK)
         self._calls.clear()
