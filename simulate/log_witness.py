@@ -191,6 +191,9 @@ class LogWitness:
             for step in chunk.steps:
                 room.take(step, at)
                 self.decided += step.id is not None
+        for snapshot in record.snapshots:
+            if (known := self.rooms.get(snapshot.room)) is not None:
+                known.told_by_snapshot.clear()
 
     def _start_anew(self, partition: int) -> None:
         """Records went away unread: the rooms of this partition are known again from their next snapshots."""

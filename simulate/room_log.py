@@ -36,6 +36,8 @@ class RoomLog:
     """By (seat, tab, id)."""
     twice: list[tuple[int, int, int]] = field(default_factory=list)
     drives: list[Drive] = field(default_factory=list)
+    told_by_snapshot: set[tuple[int, int, int]] = field(default_factory=set)
+    """Keys that a snapshot told of whose record is still being taken in: its own steps are in it already."""
 
     def take(self, step: records.LoggedStep, at: float = 0.0) -> None:
         for event in step.events:
@@ -47,7 +49,7 @@ class RoomLog:
                 self.tabs.clear()
         if step.seat is not None and step.id is not None:
             key = (step.seat, self.tabs.get(step.seat, 0), step.id)
-            if key in self.decided:
+            if key in self.decided and key not in self.told_by_snapshot:
                 self.twice.append(key)
             no = step.no
             self.decided[key] = None if no is None else out.No(no.code, no.by, no.pile)
@@ -59,7 +61,10 @@ class RoomLog:
             self.tabs[member.seat] = member.tab
             for answer in member.answers:
                 no = None if answer.no is None else out.No(answer.no.code, answer.no.by, answer.no.pile)
-                self.decided.setdefault((member.seat, member.tab, answer.id), no)
+                key = (member.seat, member.tab, answer.id)
+                if key not in self.decided:
+                    self.decided[key] = no
+                    self.told_by_snapshot.add(key)
 
     def forget(self, seat: int, tab: int) -> None:
         """This tab's moves have been judged, and it plays no more."""
