@@ -18,7 +18,7 @@ from services.engine.owner import Owner
 from services.engine.table import Table
 
 QUIET = 1.0
-BUSY = 4.0
+BUSY = 2.0
 """Seconds between two beacons of a room that is never quiet."""
 
 
