@@ -12,6 +12,7 @@ from generated.snatch.engine.v1.engine_pb2 import Command, CommandsAtRequest, Co
 from generated.snatch.engine.v1.engine_pb2_grpc import EngineServiceStub
 from servicekit import logs, rpc
 from servicekit.command_stream import Broken, CommandStream, Unreachable
+from servicekit.pace import pace
 
 if TYPE_CHECKING:  # of the stubs alone, not of the generated code
     from generated.snatch.engine.v1.engine_pb2_grpc import EngineServiceAsyncStub
@@ -61,6 +62,7 @@ class EngineLink:
     ) -> None:
         """`commands` None: over the channel that `dial` makes, like all other calls."""
         self.address = address
+        self.loop = asyncio.get_running_loop()
         self._replied = replied
         self._broke = broke
         self._channel = dial(address)
@@ -151,7 +153,8 @@ class EngineLink:
         try:
             while True:
                 await self._wake.wait()
-                await asyncio.sleep(pause_at(rate))
+                # Where turns are paced, a turn's commands have gathered already.
+                await asyncio.sleep(0 if pace.gap else pause_at(rate))
                 batch, self._queue = self._queue[:MAX_BATCH], self._queue[MAX_BATCH:]
                 if not self._queue:
                     self._wake.clear()
@@ -195,7 +198,7 @@ class Links:
         link = self._links.get(address)
         if link is None:
             link = self._links[address] = EngineLink(address, self.replied, self.broke, self._dial, self._commands)
-        link.used_at = asyncio.get_running_loop().time()
+        link.used_at = link.loop.time()
         return link
 
     def close_idle(self, now: float) -> None:

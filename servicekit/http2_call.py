@@ -10,6 +10,8 @@ import asyncio
 import struct
 from typing import cast
 
+from servicekit.pace import pace
+
 MAX_MESSAGE = 8 * 1024 * 1024
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
 END_STREAM, ACK, END_HEADERS, PADDED = 0x1, 0x1, 0x4, 0x8
@@ -159,6 +161,7 @@ class Http2Call(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._heard = True
+        pace.heard()
         data, at = self._rest + data if self._rest else data, 0
         while len(data) - at >= 9 and not self.over:
             size = int.from_bytes(data[at : at + 3], "big")

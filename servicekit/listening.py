@@ -17,6 +17,7 @@ from urllib.parse import ParseResult
 from nats.aio.transport import TcpTransport
 
 from servicekit import logs
+from servicekit.pace import pace
 
 Hear = Callable[[str, bytes], None]
 """Subject and payload.  Must not wait."""
@@ -98,6 +99,7 @@ class _Reader(asyncio.StreamReader):
         self._reading = Reading(listeners)
 
     def feed_data(self, data: Iterable[SupportsIndex]) -> None:
+        pace.heard()
         others = self._reading.take(bytes(data))
         if others:
             super().feed_data(others)

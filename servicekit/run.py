@@ -24,6 +24,7 @@ from starlette.routing import Route
 from servicekit import logs
 from servicekit.garbage import Pauses, settle
 from servicekit.health import HttpServer, ops_app
+from servicekit.pace import pace
 from servicekit.settings import Settings
 
 
@@ -78,6 +79,8 @@ async def _main(name: str, settings: S, build: Callable[[S], Service]) -> int:
     for sig in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(sig, stop.set)
     service = build(settings)
+    if name in ("gateway", "engine"):
+        pace.start(loop)
     _process_metrics(service.registry, name, settings.build)
     more = service.operations() if isinstance(service, Operated) else ()
     ops = HttpServer(ops_app(service.ready, service.registry, more), settings.ops_host, settings.ops_port)

@@ -16,6 +16,7 @@ from typing import Protocol
 import msgspec
 
 from servicekit import logs, websocket
+from servicekit.pace import pace
 from wire import client_in
 from wire.client_out import Error
 
@@ -220,6 +221,7 @@ class Socket(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self.heard = True
+        pace.heard()
         if self._skip:
             skipped = min(self._skip, len(data))
             self._skip -= skipped
