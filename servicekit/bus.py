@@ -38,6 +38,8 @@ class Bus(Client):
         self.waits = 0
         """Times that a publish waited because NATS took nothing."""
         self._writing = False
+        self._call_soon: Callable[[Callable[[], None]], object]
+        """The loop's, from the first connection on: to ask for the running loop is a system call."""
 
     async def listen(self, subject: str, hear: Hear) -> Subscription:
         """Call `hear` with each message's subject and payload, as soon as it is read and in order.
@@ -88,7 +90,7 @@ class Bus(Client):
         self._pending_data_size += len(command)
         if not self._writing:
             self._writing = True
-            asyncio.get_running_loop().call_soon(self._write_out)
+            self._call_soon(self._write_out)
         if self._pending_data_size > MAX_UNTAKEN or self._untaken() > MAX_UNTAKEN:
             self.waits += 1
             await self._flush_pending(force_flush=True)
@@ -110,6 +112,7 @@ class Bus(Client):
             self._pending_data_size += sum(map(len, pending))
 
     async def _connect_to_server(self, s: Srv) -> None:
+        self._call_soon = asyncio.get_running_loop().call_soon
         if self._transport is None and s.uri.scheme not in ("ws", "wss"):
             self._transport = ListeningTransport(self.listeners)
         await super()._connect_to_server(s)

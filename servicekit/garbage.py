@@ -8,7 +8,7 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
-THRESHOLDS = 2_000, 10, 5
+THRESHOLDS = 20_000, 50, 1_000
 """Objects made beyond those freed until the youngest are looked through; how many times until the older ones are.
 
 What a message makes is freed with it, without a collection: only what stays, or goes in

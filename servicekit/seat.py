@@ -123,6 +123,7 @@ class SeatSession:
         self._detach = True
         self._leaving = False
         self._feeds = feeds
+        self._loop = asyncio.get_running_loop()  # asked once: each question is a system call
         self._engines = feeds.engines
         self.request = request
         self._sink = sink
@@ -229,13 +230,13 @@ class SeatSession:
         if b'"leave"' in body:  # it may be gone at its own wish from now on
             self._leaving = True
         self._unanswered.append(command)
-        self._sent_at.append(asyncio.get_running_loop().time())
+        self._sent_at.append(self._loop.time())
         self._put(command)
         return Sent.TAKEN
 
     def _put(self, command: pb.Command) -> None:
         if self.oldest == math.inf:
-            self.oldest = asyncio.get_running_loop().time()
+            self.oldest = self._loop.time()
         self._engines.send(self, command)
 
     @property
@@ -268,7 +269,7 @@ class SeatSession:
             self._end(self._sink.on_no_table)
 
     def _rewind(self, id: int) -> None:
-        now = asyncio.get_running_loop().time()
+        now = self._loop.time()
         if self._expected[0] == id and now - self._expected[1] < EXPECT_PAUSE:
             return
         self._expected = (id, now)
@@ -311,7 +312,7 @@ class SeatSession:
             sent_at = self._sent_at.popleft()
             settled = True
             if self._timed is not None:
-                self._timed(asyncio.get_running_loop().time() - sent_at)
+                self._timed(self._loop.time() - sent_at)
         if id > self.answered:
             self.answered = id
             self.last = max(self.last, id)
@@ -319,7 +320,7 @@ class SeatSession:
             self._clock()
 
     def _clock(self) -> None:
-        self.oldest = asyncio.get_running_loop().time() if self.waiting_for_answers else math.inf
+        self.oldest = self._loop.time() if self.waiting_for_answers else math.inf
 
     def _end(self, tell: Callable[[], None]) -> None:
         if self.over:

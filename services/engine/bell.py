@@ -12,12 +12,13 @@ class Bell:
     again: both showed.  One timer serves many waits: one that rings too soon is let ring.
     """
 
-    __slots__ = ("_rings_at", "_rung", "_timer", "_waiter")
+    __slots__ = ("_loop", "_rings_at", "_rung", "_timer", "_waiter")
 
     def __init__(self) -> None:
         self._rung = False
         self._waiter: asyncio.Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._loop = asyncio.get_running_loop()  # asked once: each question is a system call
         self._rings_at = 0.0
 
     def ring(self) -> None:
@@ -32,7 +33,7 @@ class Bell:
 
     def ring_in(self, seconds: float, *, not_before: bool = False) -> None:
         """Ring by then at the latest; `not_before`: nor by an older timer before it."""
-        loop = asyncio.get_running_loop()
+        loop = self._loop
         at = loop.time() + seconds
         if self._timer is not None:
             if self._rings_at <= at and not not_before:
@@ -50,7 +51,7 @@ class Bell:
         """Until it rings."""
         if self._rung:
             return
-        self._waiter = asyncio.get_running_loop().create_future()
+        self._waiter = self._loop.create_future()
         try:
             await self._waiter
         finally:

@@ -64,6 +64,7 @@ class Owner:
         self.told = asyncio.Event()
         """It is open, or over."""
         self._room_time = 0.0
+        self._loop = asyncio.get_running_loop()  # asked once: each question is a system call
         self._trimming = Trimming(floor.log, number, floor.trim_after)
         self._faulty = False
         self.served_at: float | None = None
@@ -131,7 +132,7 @@ class Owner:
 
     def room_now(self) -> int:
         """Room time in ms: goes on from the last record's, while this engine has the partition."""
-        return self.ledger.now + int((asyncio.get_running_loop().time() - self._room_time) * 1000)
+        return self.ledger.now + int((self._loop.time() - self._room_time) * 1000)
 
     # ---- the life of it ----
 
@@ -163,7 +164,7 @@ class Owner:
 
     async def _claim(self) -> bool:
         floor, partition = self._floor, self.partition
-        began = asyncio.get_running_loop().time()
+        began = self._loop.time()
         try:
             last, at = await asyncio.gather(floor.log.last(self.number), floor.board.entry(self.number))
         except StreamAway:
@@ -193,9 +194,9 @@ class Owner:
             await step_back(floor, self.number, unknown.version, epoch, revision)
             return False
         partition.replayed()
-        self.proved_at = self._room_time = asyncio.get_running_loop().time()
+        self.proved_at = self._room_time = self._loop.time()
         await self._announce()
-        self.served_at = asyncio.get_running_loop().time()
+        self.served_at = self._loop.time()
         self.told.set()
         floor.metrics.claimed(self.proved_at - began)
         floor.serving(self)
@@ -297,8 +298,7 @@ class Owner:
 
     async def _turn(self) -> None:
         """One batch: decide, commit, tell."""
-        loop = asyncio.get_running_loop()
-        began = loop.time()
+        began = self._loop.time()
         now = self.ledger.now + int((began - self._room_time) * 1000)
         batch = Batch(self.ledger, self.partition.epoch, now, self._floor.writes)
         batch.wake()
@@ -319,7 +319,7 @@ class Owner:
         for after in batch.afterwards:
             after()
         await self._tell(batch)
-        self._floor.metrics.turn(len(taken), batch.moves, batch.refused, len(batch.outgoing), loop.time() - began)
+        self._floor.metrics.turn(len(taken), batch.moves, batch.refused, len(batch.outgoing), self._loop.time() - began)
         for name, sitting in batch.sittings.items():
             if not sitting.changed:
                 self._floor.told(name, began)
@@ -359,8 +359,7 @@ class Owner:
             raise Lost
         if await self._floor.log.append(self.partition, self.partition.stage(body)) is not Verdict.COMMITTED:
             raise Lost
-        loop = asyncio.get_running_loop()
-        self._floor.metrics.appended(loop.time() - began, len(body))
+        self._floor.metrics.appended(self._loop.time() - began, len(body))
         self.proved_at = began
         # Room time runs on from the moment for which the record was made.
         self._room_time = began

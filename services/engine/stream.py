@@ -53,6 +53,7 @@ class Asker:
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
+        self._loop: asyncio.AbstractEventLoop
         self._prefix = bus.new_inbox()
         self._count = itertools.count()
         self._waiting: dict[str, asyncio.Future[bytes | None]] = {}
@@ -62,6 +63,7 @@ class Asker:
         self._subscription: Any = None
 
     async def start(self) -> None:
+        self._loop = asyncio.get_running_loop()  # asked once: each question is a system call
         self._subscription = await self._bus.listen(self._prefix + ".*", self._hear)
 
     async def stop(self) -> None:
@@ -83,7 +85,7 @@ class Asker:
         """The answer, or None after `TIMEOUT`.  While disconnected nothing is sent: it would be, later."""
         if not self._bus.is_connected:
             return None
-        loop = asyncio.get_running_loop()
+        loop = self._loop
         token = f"{self._prefix}.{next(self._count)}"
         future: asyncio.Future[bytes | None] = loop.create_future()
         self._waiting[token] = future
