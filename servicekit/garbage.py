@@ -8,11 +8,12 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
-THRESHOLDS = 20_000, 50, 1_000
+THRESHOLDS = 20_000, 10, 5
 """Objects made beyond those freed until the youngest are looked through; how many times until the older ones are.
 
 What a message makes is freed with it, without a collection: only what stays, or goes in
-rings, counts up here.
+rings, counts up here.  With a tenth of these numbers an engine of 1,000 rooms spent a
+fifth of its time in collections.
 """
 
 
