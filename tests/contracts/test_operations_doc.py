@@ -9,6 +9,7 @@ import pytest
 
 from servicekit.engines import Counts
 from servicekit.feed import FeedCounts
+from servicekit.garbage import Pauses
 from services.bots.metrics import BotsMetrics
 from services.engine.metrics import EngineMetrics
 from services.gateway.metrics import GatewayMetrics
@@ -33,6 +34,7 @@ QUOTED = [
     "nats is back",
     "placement could not be read",
     "the command stream broke",
+    "too few open files for all sockets",
     "at the table",
     "lobbies are away",
     "a rooms worker does not answer, others are asked",
@@ -54,6 +56,7 @@ def metrics() -> set[str]:
     """Names as they are scraped, without what Prometheus adds to them."""
     gateway = GatewayMetrics()
     gateway.watch_counts(Counts(), FeedCounts())
+    Pauses(gateway.registry)
     registries = [m.registry for m in (EngineMetrics(), gateway, RoomsMetrics(), WatchMetrics(), BotsMetrics())]
     watched = re.findall(r'\bwatch\("(\w+)"', (ROOT / "services" / "engine" / "app.py").read_text())
     return {family.name for registry in registries for family in registry.collect()} | {
