@@ -43,13 +43,14 @@ async def judge(nats_url: str, rooms: Iterable[RoomEnd]) -> Judged:
         await witness.start()
     except (OSError, NatsError, TimeoutError, Unread) as error:
         judged.how = f"it could not be read: {error!r}"
+        judged.hashes["log unread"] += 1
         return judged
     try:
         whole = await witness.catch_up(PATIENCE)
     finally:
         await witness.stop()
     for room in rooms:
-        _judge_room(room, witness.rooms.get(room.room), judged)
+        judge_room(room, witness.rooms.get(room.room), judged)
     broken = found.broken[CHAIN] + found.broken[SNAPSHOTS]
     judged.told += found.told
     judged.doubled += broken
@@ -58,7 +59,8 @@ async def judge(nats_url: str, rooms: Iterable[RoomEnd]) -> Judged:
     return judged
 
 
-def _judge_room(room: RoomEnd, log: RoomLog | None, judged: Judged) -> None:
+def judge_room(room: RoomEnd, log: RoomLog | None, judged: Judged) -> None:
+    """Hold one room against its log; None: the log knows of none."""
     if log is None or log.table is None:
         judged.hashes["not in the log"] += 1
         return
@@ -75,7 +77,9 @@ def _judge_room(room: RoomEnd, log: RoomLog | None, judged: Judged) -> None:
         if not same:
             judged.told.append(f"{room.room} seat {seat}: the log, replayed, shows another table")
     judged.hashes["public"] += 1
-    judged.hashes["unequal"] += state_hash(log.replayed(None)) != room.public
+    if state_hash(log.replayed(None)) != room.public:
+        judged.hashes["unequal"] += 1
+        judged.told.append(f"{room.room}: the log, replayed, shows spectators another table")
 
 
 def _judge_seat(seat: int, ledger: Ledger, log: RoomLog, judged: Judged) -> tuple[int, str]:

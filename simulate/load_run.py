@@ -34,7 +34,7 @@ from simulate.load_record import (
 from simulate.load_samples import SUPERVISOR, Meter, Use, machine, over, seconds
 from simulate.load_seconds import Seconds
 from simulate.load_trouble import Trouble, befall
-from simulate.load_verdict import missed, void_why
+from simulate.load_verdict import missed, void_why, well
 from simulate.vigil import Running, Stack
 
 WARM = 3.0
@@ -306,9 +306,7 @@ class Run:
             events=[Event(round(at - self._start, 2), kind, words) for at, kind, words in sorted(self._marked)],
         )
         result.missed = missed(result, asked.levels)
-        unequal = compared["unequal"] + compared["unreachable"] + compared["not in the log"]
-        amiss = lost or doubled or result.void or unequal or unanswered or result.missed
-        result.ok = not amiss
+        result.ok = well(result)
         return result
 
 

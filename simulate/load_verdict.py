@@ -16,6 +16,8 @@ GENERATOR_CPU = 0.9
 """Share of a core above which a generator was saturated."""
 ACHIEVED = 0.98
 """Of what fell due, what must have been sent."""
+UNLIKE = ("unequal", "unreachable", "not in the log", "log unread")
+"""States that were compared, or could not be, and count as unlike."""
 TARGET = 0.9
 """Of the target rate, what must have been achieved: rooms between two hands make no moves."""
 
@@ -51,6 +53,13 @@ def void_why(
     if rate.target and rate.achieved < TARGET * rate.target:
         why.append(f"{rate.achieved:.0f} moves a second were made of {rate.target:.0f} aimed at")
     return why
+
+
+def well(result: Result) -> bool:
+    """The exit code is 0: nothing was lost, doubled, unlike, unanswered or missed, and the run counts."""
+    checks = result.checks
+    unlike = sum(checks.hashes.get(what, 0) for what in UNLIKE)
+    return not (result.lost or result.doubled or unlike or checks.unanswered or result.void or result.missed)
 
 
 def check_levels(levels: Sequence[str]) -> None:

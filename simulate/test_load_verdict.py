@@ -3,8 +3,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from simulate.load_record import Generator, Rate, from_json, to_json
-from simulate.load_verdict import BadLevel, check_levels, missed, void_why
+from simulate.load_record import Generator, Rate, Result, from_json, to_json
+from simulate.load_verdict import BadLevel, check_levels, missed, void_why, well
 from simulate.test_load_report import a_result, changed
 
 CALM = Generator(400, 0.4, 60.0, 0.2, 2.0, 9.0)
@@ -63,6 +63,28 @@ def test_what_is_no_level_is_refused_before_the_run(level: str) -> None:
 def test_a_level_that_names_no_figure_is_refused(level: str) -> None:
     with pytest.raises(BadLevel):
         missed(a_result(), [level])
+
+
+def test_a_run_with_nothing_amiss_is_well() -> None:
+    assert well(changed(lost=0, doubled=0, void=False, missed=[]))
+
+
+@pytest.mark.parametrize(
+    "amiss",
+    [
+        changed(lost=1),
+        changed(doubled=1),
+        changed(void=True),
+        changed(missed=["p99_ms<=1: 2"]),
+        changed(checks=msgspec.structs.replace(a_result().checks, unanswered=1)),
+        *(
+            changed(checks=msgspec.structs.replace(a_result().checks, hashes={"engine": 8, what: 1}))
+            for what in ("unequal", "unreachable", "not in the log", "log unread")
+        ),
+    ],
+)
+def test_one_thing_amiss_fails_the_run(amiss: Result) -> None:
+    assert not well(amiss)
 
 
 def test_the_first_keys_of_the_json_are_what_a_run_is_judged_by() -> None:
