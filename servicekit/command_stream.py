@@ -11,8 +11,7 @@ import asyncio
 from collections.abc import AsyncIterator
 
 from generated.snatch.engine.v1.engine_pb2 import CommandsRequest, CommandsResponse
-from servicekit import http2_call as h2
-from servicekit.http2_call import Broken, Http2Call
+from servicekit.http2_call import CALL, Broken, Headers, Http2Call
 
 __all__ = ["Broken", "CommandStream", "Unreachable"]
 
@@ -24,18 +23,23 @@ class Unreachable(Broken):
     """Nobody listens there."""
 
 
-def headers(authority: str) -> bytes:
-    """The header block of the call, by HPACK's static table, no state kept (RFC 7541, 6.2.2)."""
-    method_post, scheme_http = b"\x83", b"\x86"
-    path, host = b"\x04" + h2.text(PATH), b"\x01" + h2.text(authority.encode()[:126])
-    return method_post + scheme_http + path + host + b"\x00" + h2.text(b"te") + h2.text(b"trailers") + h2.CONTENT_TYPE
+def headers(authority: str) -> Headers:
+    """What opens the call."""
+    return [
+        (b":method", b"POST"),
+        (b":scheme", b"http"),
+        (b":path", PATH),
+        (b":authority", authority.encode()),
+        (b"te", b"trailers"),
+        (b"content-type", b"application/grpc"),
+    ]
 
 
 class CommandStream(Http2Call):
     """One call, to `host:port`; it connects at the first write."""
 
     def __init__(self, address: str) -> None:
-        super().__init__()
+        super().__init__(client=True)
         self._host, _, port = address.rpartition(":")
         self._port = int(port)
         self._address = address
@@ -71,16 +75,11 @@ class CommandStream(Http2Call):
 
     # ---- what the call tells ----
 
-    def greeting(self) -> bytes:
-        call = h2.frame(h2.HEADERS, h2.END_HEADERS, h2.CALL, headers(self._address))
-        return h2.PREFACE + h2.settings(self.window) + call
+    def greet(self) -> None:
+        self.http.send_headers(CALL, headers(self._address))
 
     def on_message(self, body: bytes) -> None:
         self._came.put_nowait(CommandsResponse.FromString(body))
-
-    def on_headers(self, ended: bool) -> None:
-        if ended:
-            self.end("the engine ended the call")
 
     def on_over(self) -> None:
         self._came.put_nowait(None)

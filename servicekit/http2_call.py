@@ -1,7 +1,7 @@
-"""One gRPC call on a connection of its own: the part of HTTP/2 that both ends need for it.
+"""One gRPC call on a connection of its own, over the loop's transport: HTTP/2 is h2's, gRPC's prefix ours.
 
-Messages whole and in order, flow control both ways, signs of life.  RFC 9113 and gRPC's own
-bytes on the wire, so that either end may be any gRPC.
+Messages whole and in order, flow control both ways, signs of life.  Either end may be any
+gRPC.
 """
 
 from __future__ import annotations
@@ -10,34 +10,28 @@ import asyncio
 import struct
 from typing import cast
 
+from h2 import events
+from h2.config import H2Configuration
+from h2.connection import H2Connection
+from h2.errors import ErrorCodes
+from h2.exceptions import ProtocolError
+from h2.settings import SettingCodes, Settings
+
 from servicekit.pace import pace
 
 MAX_MESSAGE = 8 * 1024 * 1024
-DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
-END_STREAM, ACK, END_HEADERS, PADDED = 0x1, 0x1, 0x4, 0x8
-ENABLE_PUSH, INITIAL_WINDOW, MAX_FRAME = 2, 4, 5
-CONNECTION, CALL = 0, 1
-PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-CONTENT_TYPE = b"\x0f\x10\x10application/grpc"
-_LONGEST, _LONGEST_HERE = (1 << 24) - 1, 16384
+CALL = 1
+"""The stream of the call: a connection's first, and its only one."""
+CONNECTION_WINDOW = 65535
+"""What HTTP/2 begins with."""
 
-_setting = struct.Struct(">HI")
 _prefix = struct.Struct(">BI")
+
+Headers = list[tuple[bytes, bytes]]
 
 
 class Broken(ConnectionError):
     """The call is over, or never began: in words."""
-
-
-def frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
-    """One HTTP/2 frame."""
-    return len(payload).to_bytes(3, "big") + bytes((kind, flags)) + stream.to_bytes(4, "big") + payload
-
-
-def text(value: bytes) -> bytes:
-    """A string of a header block, as HPACK has short ones (RFC 7541, 5.2)."""
-    assert len(value) < 127, "longer ones are written otherwise"
-    return bytes((len(value),)) + value
 
 
 class Http2Call(asyncio.Protocol):
@@ -47,19 +41,17 @@ class Http2Call(asyncio.Protocol):
     window = 1 << 24
     """Bytes of messages that the other end may send before it is told that they were read."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, client: bool) -> None:
         self.loop = asyncio.get_running_loop()
+        self.http = H2Connection(H2Configuration(client_side=client, header_encoding=None))
+        told = {SettingCodes.INITIAL_WINDOW_SIZE: self.window, SettingCodes.ENABLE_PUSH: 0}
+        self.http.local_settings = Settings(client=client, initial_values=told)
         self.transport: asyncio.Transport | None = None
         self.over = ""
         """Why it is over; "" while it isn't."""
-        self._rest = b""
         self._message = b""
         self._unread = 0
         self._holds = False
-        self._windows = {CONNECTION: 65535, CALL: 65535}
-        """What may be sent yet."""
-        self._initial_window = 65535
-        self._max_frame = 16384
         self._may_send = asyncio.Event()
         self._may_send.set()
         self._heard = True
@@ -67,16 +59,15 @@ class Http2Call(asyncio.Protocol):
 
     # ---- what subclasses say and hear ----
 
-    def greeting(self) -> bytes:
-        """What goes out first of all."""
-        raise NotImplementedError
+    def greet(self) -> None:
+        """Say on `http` what opens the connection, after its settings."""
 
     def on_message(self, body: bytes) -> None:
         """One message.  Whatever it raises ends the call."""
         raise NotImplementedError
 
-    def on_headers(self, ended: bool) -> None:
-        raise NotImplementedError
+    def on_headers(self) -> None:
+        """The other end's first ones."""
 
     def on_over(self) -> None:
         """Once."""
@@ -87,18 +78,20 @@ class Http2Call(asyncio.Protocol):
     async def send(self, body: bytes) -> None:
         """Send a message, as soon as the other end takes it; one after another.  Raises Broken."""
         data = _prefix.pack(0, len(body)) + body
-        windows = self._windows
         while data:
             await self._may_send.wait()
             if self.over or self.transport is None:
                 raise Broken(self.over)
-            size = min(len(data), self._max_frame, windows[CONNECTION], windows[CALL])
-            if size <= 0:
-                self._may_send.clear()
-                continue
-            for which in windows:
-                windows[which] -= size
-            self.transport.write(frame(DATA, 0, CALL, data[:size]))
+            try:
+                size = min(len(data), self.http.max_outbound_frame_size, self.http.local_flow_control_window(CALL))
+                if size <= 0:
+                    self._may_send.clear()
+                    continue
+                self.http.send_data(CALL, data[:size])
+            except ProtocolError as error:
+                self.end(repr(error))
+                raise Broken(self.over) from error
+            self.flush()
             data = data[size:]
 
     def hold(self) -> None:
@@ -109,10 +102,11 @@ class Http2Call(asyncio.Protocol):
         """Go on, after `hold`."""
         self._holds = False
         self._tell_read()
+        self.flush()
 
-    def put(self, data: bytes) -> None:
-        """Frames that flow control doesn't count."""
-        if self.transport is not None and not self.over:
+    def flush(self) -> None:
+        """Write what `http` has to say."""
+        if (data := self.http.data_to_send()) and self.transport is not None and not self.over:
             self.transport.write(data)
 
     def end(self, why: str) -> None:
@@ -134,7 +128,10 @@ class Http2Call(asyncio.Protocol):
         if self.over:
             self.transport.abort()
             return
-        self.transport.write(self.greeting())  # before anything that the other end says is answered
+        self.http.initiate_connection()
+        self.http.increment_flow_control_window(self.window - CONNECTION_WINDOW)
+        self.greet()
+        self.flush()
         self._pulse = self.loop.call_later(self.ping_every, self._ping)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -148,7 +145,8 @@ class Http2Call(asyncio.Protocol):
 
     def _ping(self) -> None:
         self._heard = False
-        self.put(frame(PING, 0, CONNECTION, b"snatched"))
+        self.http.ping(b"snatched")
+        self.flush()
         self._pulse = self.loop.call_later(self.pong_within, self._pong_due)
 
     def _pong_due(self) -> None:
@@ -157,63 +155,44 @@ class Http2Call(asyncio.Protocol):
             return
         self._pulse = self.loop.call_later(self.ping_every - self.pong_within, self._ping)
 
-    # ---- frames ----
+    # ---- what comes ----
 
     def data_received(self, data: bytes) -> None:
         self._heard = True
         pace.heard()
-        data, at = self._rest + data if self._rest else data, 0
-        while len(data) - at >= 9 and not self.over:
-            size = int.from_bytes(data[at : at + 3], "big")
-            if size > _LONGEST_HERE:
-                self.end("a frame that is too long")
-                return
-            if len(data) - at < 9 + size:
-                break
-            stream = int.from_bytes(data[at + 5 : at + 9], "big") & 0x7FFFFFFF
-            self._take(data[at + 3], data[at + 4], stream, data[at + 9 : at + 9 + size])
-            at += 9 + size
-        self._rest = data[at:]
+        try:
+            for event in self.http.receive_data(data):
+                if self.over:
+                    return
+                self._take(event)
+        except ProtocolError as error:
+            self.flush()  # it says to the other end why
+            self.end(f"what came is no HTTP/2: {error!r}")
+            return
+        self.flush()
 
-    def _take(self, kind: int, flags: int, stream: int, payload: bytes) -> None:
-        if kind == DATA and stream == CALL:
-            self._take_data(flags, payload)
-        elif kind == SETTINGS and not flags & ACK:
-            for at in range(0, len(payload) - 5, 6):
-                self._set(*_setting.unpack_from(payload, at))
-            self.put(frame(SETTINGS, ACK, CONNECTION, b""))
-        elif kind == PING and not flags & ACK:
-            self.put(frame(PING, ACK, CONNECTION, payload))
-        elif kind == WINDOW_UPDATE and stream in self._windows and len(payload) == 4:
-            self._windows[stream] += int.from_bytes(payload, "big") & 0x7FFFFFFF
-            self._may_send.set()
-        elif kind == HEADERS and stream == CALL:
-            self.on_headers(bool(flags & END_STREAM))
-        elif kind == RST_STREAM and stream == CALL:
-            self.end(f"the other end broke the call off: {int.from_bytes(payload[:4], 'big')}")
-        elif kind == GOAWAY and int.from_bytes(payload[:4], "big") < CALL:
-            self.end("the other end took no call")
+    def _take(self, event: events.Event) -> None:
+        match event:
+            case events.DataReceived():
+                self._take_data(event)
+            case events.WindowUpdated() | events.RemoteSettingsChanged():
+                self._may_send.set()
+            case events.RequestReceived(stream_id=stream) | events.ResponseReceived(stream_id=stream):
+                if stream == CALL:
+                    self.on_headers()
+                else:
+                    self.http.reset_stream(stream, ErrorCodes.REFUSED_STREAM)
+            case events.TrailersReceived() | events.StreamEnded():
+                self.end("the other end ended the call")
+            case events.StreamReset():
+                self.end(f"the other end broke the call off: {event.error_code}")
+            case events.ConnectionTerminated() if (event.last_stream_id or 0) < CALL:
+                self.end("the other end took no call")
 
-    def _set(self, setting: int, value: int) -> None:
-        if setting == INITIAL_WINDOW:
-            self._windows[CALL] += value - self._initial_window
-            self._initial_window = value
-            self._may_send.set()
-        elif setting == MAX_FRAME:
-            self._max_frame = min(value, _LONGEST)
-
-    def _tell_read(self) -> None:
-        if self._unread > self.window // 2 and not self._holds:
-            more = self._unread.to_bytes(4, "big")
-            self.put(frame(WINDOW_UPDATE, 0, CONNECTION, more) + frame(WINDOW_UPDATE, 0, CALL, more))
-            self._unread = 0
-
-    def _take_data(self, flags: int, payload: bytes) -> None:
-        self._unread += len(payload)
+    def _take_data(self, event: events.DataReceived) -> None:
+        self._unread += event.flow_controlled_length or 0
         self._tell_read()
-        if flags & PADDED:
-            payload = payload[1 : len(payload) - payload[0]]
-        self._message = self._message + payload if self._message else payload
+        self._message = self._message + event.data if self._message else event.data
         while len(self._message) >= _prefix.size and not self.over:
             compressed, size = _prefix.unpack_from(self._message)
             if compressed or size > MAX_MESSAGE:
@@ -228,12 +207,8 @@ class Http2Call(asyncio.Protocol):
             except Exception as error:
                 self.end(repr(error))
                 return
-        if flags & END_STREAM:
-            self.end("the other end ended the call")
 
-
-def settings(window: int) -> bytes:
-    """What either end says of itself first: no pushes, and its window, larger than 64 KB."""
-    told = _setting.pack(ENABLE_PUSH, 0) + _setting.pack(INITIAL_WINDOW, window)
-    more = frame(WINDOW_UPDATE, 0, CONNECTION, (window - 65535).to_bytes(4, "big"))
-    return frame(SETTINGS, 0, CONNECTION, told) + more
+    def _tell_read(self) -> None:
+        if self._unread and not self._holds and not self.over:
+            unread, self._unread = self._unread, 0
+            self.http.acknowledge_received_data(unread, CALL)

@@ -9,10 +9,11 @@ import asyncio
 from collections.abc import Callable
 
 from google.protobuf.message import DecodeError
+from h2.errors import ErrorCodes
+from h2.exceptions import ProtocolError
 
 from generated.snatch.engine.v1 import engine_pb2 as pb
-from servicekit import http2_call as h2
-from servicekit.http2_call import Broken, Http2Call
+from servicekit.http2_call import CALL, Broken, Http2Call
 from services.engine.replies import MAX_REPLIES, CommandReplies
 
 Take = Callable[[pb.Command, CommandReplies], None]
@@ -22,7 +23,6 @@ CLOSE_WITHIN = 1.0
 """Seconds for a caller to go after it was told that its call is over."""
 
 _OK, _BAD_MESSAGE = b"0", b"3"
-_NO_ERROR = bytes(4)
 
 
 class _Call(Http2Call):
@@ -32,34 +32,19 @@ class _Call(Http2Call):
     window = 256 * 1024
 
     def __init__(self, take: Take, calls: set[_Call]) -> None:
-        super().__init__()
+        super().__init__(client=False)
         self._take_command, self._calls = take, calls
         self._replies = CommandReplies()
-        self._preface = b""
         self._saying: asyncio.Task[None] | None = None
         self._finished = False
 
-    def greeting(self) -> bytes:
+    def greet(self) -> None:
         self._calls.add(self)
-        return h2.settings(self.window)
 
-    def data_received(self, data: bytes) -> None:
-        missing = len(h2.PREFACE) - len(self._preface)
-        if missing:
-            self._preface += data[:missing]
-            data = data[missing:]
-            if not h2.PREFACE.startswith(self._preface):
-                self.end("no HTTP/2")
-                return
-        if data:
-            super().data_received(data)
-
-    def on_headers(self, ended: bool) -> None:
-        if ended or self._saying is not None:
-            self.end("the caller ended the call")
-            return
-        self.put(h2.frame(h2.HEADERS, h2.END_HEADERS, h2.CALL, b"\x88" + h2.CONTENT_TYPE))
-        self._saying = self.loop.create_task(self._say(), name="command-replies")
+    def on_headers(self) -> None:
+        if self._saying is None:
+            self.http.send_headers(CALL, [(b":status", b"200"), (b"content-type", b"application/grpc")])
+            self._saying = self.loop.create_task(self._say(), name="command-replies")
 
     def on_message(self, body: bytes) -> None:
         if self._finished:
@@ -77,9 +62,16 @@ class _Call(Http2Call):
     def finish(self, status: bytes) -> None:
         """Tell the caller that its call is over; it goes, or is cut off."""
         self._finished = True
-        said = b"\x00" + h2.text(b"grpc-status") + h2.text(status)
-        trailers = h2.frame(h2.HEADERS, h2.END_HEADERS | h2.END_STREAM, h2.CALL, said)
-        self.put(trailers + h2.frame(h2.RST_STREAM, 0, h2.CALL, _NO_ERROR))
+        try:
+            if self._saying is None:
+                self.http.close_connection()
+            else:
+                self.http.send_headers(CALL, [(b"grpc-status", status)], end_stream=True)
+                self.http.reset_stream(CALL, ErrorCodes.NO_ERROR)
+        except ProtocolError as error:
+            self.end(repr(error))
+            return
+        self.flush()
         self.loop.call_later(CLOSE_WITHIN, self.end, "the call is over")
 
     def on_over(self) -> None:

@@ -153,7 +153,10 @@ async def test_who_writes_more_than_the_engine_reads_waits_and_is_let_go_when_th
             await writing
 
 
-async def test_bytes_that_are_no_frames_break_the_call() -> None:
+async def test_bytes_that_are_no_frames_break_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CommandStream, "ping_every", 0.2)  # they may be the beginning of a long frame
+    monkeypatch.setattr(CommandStream, "pong_within", 0.1)
+
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
         await reader.read()
@@ -163,5 +166,5 @@ async def test_bytes_that_are_no_frames_break_the_call() -> None:
     async with server, asyncio.timeout(10):
         stream = CommandStream(f"127.0.0.1:{server.sockets[0].getsockname()[1]}")
         await stream.write(request(1, b"hello?"))
-        with pytest.raises(Broken, match="too long"):
+        with pytest.raises(Broken, match="no sign of life|no HTTP/2"):
             await anext(aiter(stream))
