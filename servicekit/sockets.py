@@ -163,6 +163,7 @@ class Socket(asyncio.Protocol):
 
     def abort(self) -> None:
         """Cut it off, and whatever it has not taken yet."""
+        self._end()  # what came with the last bytes is not answered any more
         self._transport.abort()
 
     def shutdown(self) -> None:
