@@ -99,7 +99,7 @@ def _judge_seat(seat: int, ledger: Ledger, log: RoomLog, judged: Judged) -> tupl
             same = log.decided[key] == no
             judged.word_for_word += same
         else:
-            same = id <= answered
+            same = log.resumed and id <= answered
             judged.by_snapshot += same
         if not same:
             lost += 1

@@ -38,6 +38,8 @@ class RoomLog:
     drives: list[Drive] = field(default_factory=list)
     told_by_snapshot: set[tuple[int, int, int]] = field(default_factory=set)
     """Keys that a snapshot told of whose record is still being taken in: its own steps are in it already."""
+    resumed: bool = False
+    """A snapshot stands for records that could not be read: moves below it are not in `decided`."""
 
     def take(self, step: records.LoggedStep, at: float = 0.0) -> None:
         for event in step.events:
@@ -56,7 +58,7 @@ class RoomLog:
 
     def resume(self, table: Table) -> None:
         """What a snapshot knows, when what came before it could not be read: each seat's tab and last answers."""
-        self.table = table
+        self.table, self.resumed = table, True
         for member in table.state.members:
             self.tabs[member.seat] = member.tab
             for answer in member.answers:

@@ -21,8 +21,8 @@ TOLD = Ledger(TAB, 3, [], {2: ("snatched", 1, 3)}, SEEN)
 """Moves 1 and 3 were taken, 2 was refused."""
 
 
-def a_log(*steps: records.LoggedStep) -> RoomLog:
-    member = Member(SEAT, "p1", "Ann", 0, None, tab=TAB, answered=0)
+def a_log(*steps: records.LoggedStep, answered: int = 3) -> RoomLog:
+    member = Member(SEAT, "p1", "Ann", 0, None, tab=TAB, answered=answered)
     table: Any = SimpleNamespace(seq=0, member=lambda seat: member if seat == SEAT else None)
     log = RoomLog(table=table, tabs={SEAT: TAB})
     for step in steps:
@@ -58,6 +58,20 @@ def test_an_acknowledged_move_that_the_log_has_not_is_lost() -> None:
     judged = held(a_log(move(1), REFUSED))
     assert (judged.lost, judged.doubled) == (1, 0)
     assert "move 3" in judged.told[0]
+
+
+def test_a_move_missing_between_others_is_lost_unless_a_snapshot_stands_for_what_could_not_be_read() -> None:
+    log = a_log(REFUSED, move(3))
+    assert held(log).lost == 1
+    log.resumed = True
+    judged = held(log)
+    assert (judged.lost, judged.by_snapshot, judged.word_for_word) == (0, 1, 2)
+
+
+def test_a_move_behind_the_snapshot_that_stands_for_the_rest_is_lost() -> None:
+    log = a_log(move(1), answered=2)
+    log.resumed = True
+    assert held(log).lost == 1
 
 
 def test_a_move_that_the_log_answers_otherwise_is_lost() -> None:
