@@ -12,8 +12,8 @@ THRESHOLDS = 20_000, 10, 5
 """Objects made beyond those freed until the youngest are looked through; how many times until the older ones are.
 
 What a message makes is freed with it, without a collection: only what stays, or goes in
-rings, counts up here.  With a tenth of these numbers an engine of 1,000 rooms spent a
-fifth of its time in collections.
+rings, counts up here.  With a tenth of the first an engine of 1,000 rooms spent a fifth
+of its samples in collections; with these, none at all costs no measurable less.
 """
 
 

@@ -1,4 +1,4 @@
-"""A port for `Commands` alone: the same call as at the engine's gRPC port, at a tenth of its price.
+"""A port for `Commands` alone: the same call as at the engine's gRPC port, without grpc.aio's threads.
 
 Callers learn of it by `CommandsAt`, and can do without.  See `servicekit.http2_call`.
 """
