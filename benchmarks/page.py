@@ -72,7 +72,8 @@ def _page(results: Mapping[str, Result], plots: Mapping[str, str]) -> Iterator[s
         " runs only those. Everything, players included, runs on one machine, so absolute figures are small and differ"
         " from hour to hour: what is compared was run in turns, and the ratio of each round is shown as its median,"
         " with the lowest and the highest in brackets. A run whose generator could not keep up is void and counts for"
-        " nothing.",
+        " nothing. The peer is a race for four on Colyseus, the best-known framework for such rooms: one process, all"
+        " of it in memory, nothing kept when it ends.",
         "",
         "## What was promised",
     )
