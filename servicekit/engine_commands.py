@@ -37,7 +37,7 @@ DETACH_KEPT = 3600.0
 """Seconds in which a detach that no engine has confirmed is told again, more and more seldom."""
 MAX_DETACHES = 50_000
 LAST_WORDS = 0.5
-"""Seconds at the end in which what is queued still goes out."""
+"""Seconds at the end in which what is queued still goes out and engines confirm who has gone."""
 
 
 class Talker(Protocol):
@@ -331,7 +331,7 @@ class EngineCommands:
             await asyncio.sleep(0.01)
 
     def _undelivered(self) -> bool:
-        return any(link.depth for link in self._links) or any(not d.sent_to for d in self._detaches.values())
+        return bool(self._detaches) or any(link.depth for link in self._links)
 
 
 def _key(talker: Talker) -> _Key:

@@ -71,6 +71,8 @@ class EngineLink:
         self._at_own_port = False
         """The last call was to a port for commands alone; if nobody was there, the next one isn't."""
         self._queue: list[Command] = []
+        self._in_hand = 0
+        """Commands of the batch that is being written: the first one of a call waits until that is connected."""
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._not_before = 0.0
@@ -80,8 +82,8 @@ class EngineLink:
 
     @property
     def depth(self) -> int:
-        """Commands that wait for the stream."""
-        return len(self._queue)
+        """Commands that wait for the stream, or are being written to it."""
+        return len(self._queue) + self._in_hand
 
     def send(self, command: Command) -> bool:
         """Queue a command for the next batch; False when the queue is full."""
@@ -162,9 +164,13 @@ class EngineLink:
                 rate += FORGETS * (len(batch) / max(now - before, QUIET_PAUSE) - rate)
                 before = now
                 self.batches += 1
+                self._in_hand = len(batch)
                 await call.write(CommandsRequest(commands=batch))
+                self._in_hand = 0
         except (Broken, grpc.aio.AioRpcError, asyncio.InvalidStateError, grpc.aio.UsageError):
             return
+        finally:
+            self._in_hand = 0
 
 
 def pause_at(rate: float) -> float:
