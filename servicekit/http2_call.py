@@ -25,6 +25,11 @@ CALL = 1
 CONNECTION_WINDOW = 65535
 """What HTTP/2 begins with."""
 
+MAX_UNSENT = 1024 * 1024
+"""Bytes that may wait for the other end: one that only asks, say for signs of life, and reads nothing is cut off."""
+_LONGEST = 256 * 1024
+"""A frame's, whatever more the other end would take: so much is written at once."""
+
 _prefix = struct.Struct(">BI")
 
 Headers = list[tuple[bytes, bytes]]
@@ -49,11 +54,14 @@ class Http2Call(asyncio.Protocol):
         self.transport: asyncio.Transport | None = None
         self.over = ""
         """Why it is over; "" while it isn't."""
-        self._message = b""
+        self._message = bytearray()
+        self._wanted = 0
+        """Bytes that the message must grow to, before it is worth another look."""
         self._unread = 0
         self._holds = False
         self._may_send = asyncio.Event()
         self._may_send.set()
+        self._paused = False
         self._heard = True
         self._pulse: asyncio.TimerHandle | None = None
 
@@ -83,7 +91,8 @@ class Http2Call(asyncio.Protocol):
             if self.over or self.transport is None:
                 raise Broken(self.over)
             try:
-                size = min(len(data), self.http.max_outbound_frame_size, self.http.local_flow_control_window(CALL))
+                longest = min(self.http.max_outbound_frame_size, _LONGEST)
+                size = min(len(data), longest, self.http.local_flow_control_window(CALL))
                 if size <= 0:
                     self._may_send.clear()
                     continue
@@ -108,6 +117,8 @@ class Http2Call(asyncio.Protocol):
         """Write what `http` has to say."""
         if (data := self.http.data_to_send()) and self.transport is not None and not self.over:
             self.transport.write(data)
+            if self.transport.get_write_buffer_size() > MAX_UNSENT:
+                self.end("the other end takes nothing")
 
     def end(self, why: str) -> None:
         """It is over, by whomever."""
@@ -138,9 +149,11 @@ class Http2Call(asyncio.Protocol):
         self.end(repr(exc) if exc is not None else "the connection was closed")
 
     def pause_writing(self) -> None:
+        self._paused = True
         self._may_send.clear()
 
     def resume_writing(self) -> None:
+        self._paused = False
         self._may_send.set()
 
     def _ping(self) -> None:
@@ -176,7 +189,8 @@ class Http2Call(asyncio.Protocol):
             case events.DataReceived():
                 self._take_data(event)
             case events.WindowUpdated() | events.RemoteSettingsChanged():
-                self._may_send.set()
+                if not self._paused:
+                    self._may_send.set()
             case events.RequestReceived(stream_id=stream) | events.ResponseReceived(stream_id=stream):
                 if stream == CALL:
                     self.on_headers()
@@ -192,21 +206,33 @@ class Http2Call(asyncio.Protocol):
     def _take_data(self, event: events.DataReceived) -> None:
         self._unread += event.flow_controlled_length or 0
         self._tell_read()
-        self._message = self._message + event.data if self._message else event.data
-        while len(self._message) >= _prefix.size and not self.over:
-            compressed, size = _prefix.unpack_from(self._message)
+        data = event.data or b""
+        if self._message:
+            self._message += data
+            if len(self._message) < self._wanted:
+                return
+            data = bytes(self._message)
+            self._message.clear()
+        self._take_messages(data)
+
+    def _take_messages(self, data: bytes) -> None:
+        at, self._wanted = 0, _prefix.size
+        while len(data) - at >= _prefix.size and not self.over:
+            compressed, size = _prefix.unpack_from(data, at)
             if compressed or size > MAX_MESSAGE:
                 self.end("a message that can't be read")
                 return
-            if len(self._message) < _prefix.size + size:
+            start = at + _prefix.size
+            if len(data) < start + size:
+                self._wanted = _prefix.size + size
                 break
-            body = self._message[_prefix.size : _prefix.size + size]
-            self._message = self._message[_prefix.size + size :]
+            at = start + size
             try:
-                self.on_message(body)
+                self.on_message(data[start:at])
             except Exception as error:
                 self.end(repr(error))
                 return
+        self._message += data[at:]
 
     def _tell_read(self) -> None:
         if self._unread and not self._holds and not self.over:

@@ -61,7 +61,11 @@ class _Call(Http2Call):
 
     def finish(self, status: bytes) -> None:
         """Tell the caller that its call is over; it goes, or is cut off."""
+        if self._finished:
+            return
         self._finished = True
+        if self._saying is not None:
+            self._saying.cancel()  # nothing follows the end, which would break the call off before it is read
         try:
             if self._saying is None:
                 self.http.close_connection()
