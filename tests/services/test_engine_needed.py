@@ -8,8 +8,9 @@ import pytest
 
 from generated.snatch.engine.v1 import engine_pb2 as pb
 from services.engine import ledger
+from services.engine import records as r
 from services.engine.log import Log
-from services.engine.stream import Message, Stream
+from services.engine.stream import NEEDED, SLOT_ID, Message, Stream
 from tests.services.engine_stack import Driver, EngineStack, bots_table
 from tests.waiting import reach
 from wire import subjects
@@ -54,3 +55,33 @@ async def test_what_no_table_needs_is_not_read_though_it_was_never_trimmed(
     monkeypatch.setattr(Stream, "read", original)
     await stack.engines.close_table(pb.CloseRequest(room=ROOM, table="t1", why="expired"))
     assert len(await stack.log(ROOM)) > len(there)
+
+
+class Holding:
+    """A stream whose last message is given."""
+
+    def __init__(self, message: Message) -> None:
+        self._message = message
+
+    async def last(self, subject: str) -> Message:
+        return self._message
+
+
+@pytest.mark.parametrize(
+    ("headers", "needed"),
+    [
+        ({NEEDED: "40"}, 40),
+        ({NEEDED: "41"}, 41),
+        ({}, 0),  # of a release that didn't say
+        ({NEEDED: "42"}, 0),  # of no record that is there
+        ({NEEDED: "-1"}, 0),
+        ({NEEDED: "soon"}, 0),
+    ],
+)
+async def test_a_log_whose_last_record_says_nothing_sensible_is_read_from_its_first(
+    headers: dict[str, str], needed: int
+) -> None:
+    body = r.encode(r.Record(r.BEFORE, 3, 7, "data", 0))
+    stream: Any = Holding(Message(41, {SLOT_ID: "3:7:1:x", **headers}, body))
+    last = await Log(stream, lambda _: None).last(3)
+    assert (last.sequence, last.epoch, last.needed) == (41, 7, needed)
