@@ -14,7 +14,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from random import Random
@@ -142,9 +142,10 @@ async def soak(wish: Wish, stack: Stack, running: Running, idle: float, *, show:
         if not sampling.cancelled():
             sampling.result()  # It failed: what was not looked at can't be said to be flat.
     for sample in soaked.samples:
-        bytes, tables = sample.get("log/bytes", 0.0), sample.get("tables/engines", 0.0)
-        needed = bytes <= BESIDE + A_TABLE * tables
-        found.check(BOUNDED, needed, f"{shown('log/bytes', bytes)} for {tables:.0f} tables")
+        if (bounded := log_is_bounded(sample)) is not None:
+            found.check(
+                BOUNDED, bounded, f"{shown('log/bytes', sample['log/bytes'])} for {sample['tables/engines']:.0f} tables"
+            )
     judged = range(sum(t <= wish.played for t in soaked.times))
     soaked.load = load(soaked, wish)
     verdicts = (
@@ -153,6 +154,18 @@ async def soak(wish: Wish, stack: Stack, running: Running, idle: float, *, show:
     )
     soaked.verdicts = [v for v in verdicts if v is not None]
     return soaked
+
+
+def log_is_bounded(sample: Mapping[str, float]) -> bool | None:
+    """Whether the log holds no more than its tables need; None where either didn't answer in time.
+
+    >>> log_is_bounded({"log/bytes": 2e6, "tables/engines": 200}), log_is_bounded({"log/bytes": 2e6})
+    (True, None)
+    >>> log_is_bounded({"log/bytes": 2e6, "tables/engines": 0})
+    False
+    """
+    bytes, tables = sample.get("log/bytes"), sample.get("tables/engines")
+    return None if bytes is None or tables is None else bytes <= BESIDE + A_TABLE * tables
 
 
 def load(soaked: Soaked, wish: Wish) -> float:

@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 
+from simulate.soak import log_is_bounded
 from simulate.soak_ends import left_behind
 from simulate.soak_plot import svg
 from simulate.soak_verdict import MIB, judge
@@ -88,3 +89,10 @@ def test_a_plot_of_hundreds_of_samples_of_many_processes_is_small() -> None:
     drawn = svg("A title with <signs> & more", TIMES, series, [WARM_UP, TIMES[-1]])
     assert "&lt;signs&gt; &amp; more" in drawn
     assert len(drawn) < 100_000
+
+
+def test_a_log_is_held_against_its_tables_only_where_both_were_read() -> None:
+    assert log_is_bounded({"log/bytes": 2e6, "tables/engines": 200}) is True
+    assert log_is_bounded({"log/bytes": 2e6, "tables/engines": 0}) is False
+    assert log_is_bounded({"log/bytes": 2e6}) is None
+    assert log_is_bounded({"tables/engines": 200}) is None
