@@ -13,6 +13,7 @@ import redis.asyncio
 from servicekit import bus
 from servicekit.tokens import Tokens
 from services.rooms import lobbies
+from services.rooms.clock import PERIOD
 from services.rooms.engine import EngineAway, Listed
 from services.rooms.room import Times
 from services.rooms.store import CLOCK, STOOD, Store
@@ -309,14 +310,16 @@ async def until_answered(one: Worker, room: str) -> client_out.Lobby:
 async def test_no_time_passes_in_a_lobby_while_no_worker_runs(
     nats_url: str, nc: bus.Bus, server: RedisServer, tables: Engines
 ) -> None:
-    short: dict[str, Any] = {"host_grace": 1.0, "socket_stale": 1.5, "room_idle": 2.0}
+    stale = STOOD / 1000 + 2  # what passes before it stands still, and what the two workers take
+    short: dict[str, Any] = {"host_grace": 1.0, "socket_stale": stale, "room_idle": 2.0}
     async with rooms_worker(nats_url, server.url, tables, **short) as one:
         ann = await one.client.create("Ann")
         bo = await one.client.join(ann.room, "Bo")
         for seat in (ann, bo):
             await one.client.here(seat.token)
-    await asyncio.sleep(5)  # nothing tells of time that does not pass
+    await asyncio.sleep(stale + 2)  # nothing tells of time that does not pass
     async with rooms_worker(nats_url, server.url, tables, **short) as one:
+        await asyncio.sleep(2 * PERIOD)  # nor of a room that is not settled
         lobby = await one.client.lobby(ann.room)
         assert [p.present for p in lobby.players] == [True, True]
         assert lobby.host == ann.player
