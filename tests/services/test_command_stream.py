@@ -166,5 +166,5 @@ async def test_bytes_that_are_no_frames_break_the_call(monkeypatch: pytest.Monke
     async with server, asyncio.timeout(10):
         stream = CommandStream(f"127.0.0.1:{server.sockets[0].getsockname()[1]}")
         await stream.write(request(1, b"hello?"))
-        with pytest.raises(Broken, match="no sign of life|no HTTP/2"):
+        with pytest.raises(Broken, match=r"no sign of life|no HTTP/2"):
             await anext(aiter(stream))
