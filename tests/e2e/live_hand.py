@@ -24,7 +24,8 @@ class Hand:
         self._playing: asyncio.Task[None] | None = None
 
     def play(self, speed: float) -> None:
-        self._playing = asyncio.create_task(self.people.play(*self.phones, speed=speed))
+        """A hand may hang on what a bot turns at its own pace: it has minutes."""
+        self._playing = asyncio.create_task(self.people.play(*self.phones, speed=speed, patience=240.0))
 
     async def live(self) -> None:
         """Everybody may move cards, in the hand that was dealt first."""

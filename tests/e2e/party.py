@@ -79,12 +79,12 @@ class Party:
         for phone in self.phones:
             await within(phone.until(lambda p: p.screen.live))
 
-    async def play(self, *phones: Phone, speed: float = 20.0, level: str = "hard") -> None:
-        """These play until the hand is over."""
+    async def play(self, *phones: Phone, speed: float = 20.0, level: str = "hard", patience: float = PATIENCE) -> None:
+        """These play until the hand is over, within so many seconds."""
         async with asyncio.TaskGroup() as group:
             for phone in phones:
                 player = Player(phone, level, speed, Random(self._dice.random()), self.found)
-                group.create_task(within(player.play()))
+                group.create_task(within(player.play(), patience))
 
     async def end(self) -> None:
         for phone in self.phones:
