@@ -21,7 +21,7 @@ from stack import lent, scale
 from tests.e2e.live_hand import live_hand
 from tests.waiting import reach
 
-pytestmark = [pytest.mark.stack, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
 
 SERVICES = ("engine", "rooms", "bots")
 DOORS = ("gateway", "watch")

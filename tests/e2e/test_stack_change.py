@@ -18,7 +18,7 @@ from tests.e2e.live_hand import live_hand
 from tests.waiting import reach
 from wire import subjects
 
-pytestmark = [pytest.mark.stack, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
 
 
 def names(state: dict[str, Any]) -> set[str]:
