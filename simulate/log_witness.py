@@ -154,7 +154,8 @@ class LogWitness:
         try:
             await self._nc.publish(f"$JS.API.DIRECT.GET.{subjects.LOG_STREAM}", payload, reply=inbox)
             try:
-                status = await asyncio.wait_for(batch.status, _ANSWER_WITHIN)
+                async with asyncio.timeout(_ANSWER_WITHIN):  # wait_for would keep a cancellation to itself
+                    status = await batch.status
             except TimeoutError:
                 status = ""  # what has come is in order, and the rest is asked for again
         finally:

@@ -143,7 +143,8 @@ class TableRun:
                 second.start()
                 await second.until(lambda p: p.screen.table is not None)
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(phone.taken_over.wait(), 10)
+                    async with asyncio.timeout(10):
+                        await phone.taken_over.wait()
                 self._found.check("a second tab takes over", phone.taken_over.is_set(), f"{self.room}: it never did")
                 kept, fresh = phone.screen, second.screen
                 where = f"{self.room} seat {kept.seat}"

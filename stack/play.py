@@ -181,7 +181,8 @@ class Stack:
             self._rounds.notify_all()
         pause = 1.0 if self.ready or not self._all_there() else LOOK
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._news.wait(), pause)
+            async with asyncio.timeout(pause):
+                await self._news.wait()
 
     def _all_there(self) -> bool:
         at_work = {c.part.name for c in self.children if c.state == "ready"}

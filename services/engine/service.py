@@ -115,7 +115,8 @@ class EngineService(EngineServiceServicer):
             call = Call(request, asyncio.get_running_loop().create_future(), _caller(context))
             owner.submit(call)
             try:
-                answer = await asyncio.wait_for(call.future, CALL_WITHIN)
+                async with asyncio.timeout(CALL_WITHIN):
+                    answer = await call.future
                 self._metrics.called(method, "OK")
                 return answer
             except NotOwner:
