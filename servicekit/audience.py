@@ -72,9 +72,7 @@ class Audience:
     def take_table(self, frame: Frame) -> None:
         if self._held is not None:
             self._hold(None, frame)
-        elif (frame.epoch == self.epoch and frame.number == self.table_number + 1) or self._follows(
-            frame, self.table_number
-        ):
+        elif self._follows(frame, self.table_number):
             self.table_number = frame.number
             self._show(frame)
 

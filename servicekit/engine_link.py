@@ -17,12 +17,8 @@ from servicekit.pace import pace
 if TYPE_CHECKING:  # of the stubs alone, not of the generated code
     from generated.snatch.engine.v1.engine_pb2_grpc import EngineServiceAsyncStub
 
-QUIET_PAUSE, BUSY_PAUSE = 0.002, 0.005
-"""Seconds that a batch waits for company, when quiet and when busy: a batch costs what 20 commands do."""
-BUSY_RATE = 800.0
-"""Commands a second from which on it is busy; the pause grows with the rate until then."""
-FORGETS = 0.1
-"""How much the last batch counts in the rate."""
+PAUSE = 0.002
+"""Seconds that a batch waits for company where turns aren't paced: a batch costs what 20 commands do."""
 MAX_BATCH = 1024
 MAX_QUEUED = 16384
 RETRY = 0.05
@@ -150,19 +146,14 @@ class EngineLink:
             self._log.info("the command stream broke", why=f"{error.code()}: {error.details()}")
 
     async def _write(self, call: Call) -> None:
-        loop = asyncio.get_running_loop()
-        rate, before = 0.0, loop.time()
         try:
             while True:
                 await self._wake.wait()
                 # Where turns are paced, a turn's commands have gathered already.
-                await asyncio.sleep(0 if pace.gap else pause_at(rate))
+                await asyncio.sleep(0 if pace.gap else PAUSE)
                 batch, self._queue = self._queue[:MAX_BATCH], self._queue[MAX_BATCH:]
                 if not self._queue:
                     self._wake.clear()
-                now = loop.time()
-                rate += FORGETS * (len(batch) / max(now - before, QUIET_PAUSE) - rate)
-                before = now
                 self.batches += 1
                 self._in_hand = len(batch)
                 await call.write(CommandsRequest(commands=batch))
@@ -171,15 +162,6 @@ class EngineLink:
             return
         finally:
             self._in_hand = 0
-
-
-def pause_at(rate: float) -> float:
-    """Seconds that a batch waits for company, at so many commands a second.
-
-    >>> pause_at(0), pause_at(400), pause_at(10_000)
-    (0.002, 0.0035, 0.005)
-    """
-    return QUIET_PAUSE + (BUSY_PAUSE - QUIET_PAUSE) * min(1.0, rate / BUSY_RATE)
 
 
 class Links:

@@ -58,8 +58,11 @@ FILES_BESIDE = 256
 """Those that are no browser's socket."""
 
 
-def run(name: str, settings_type: type[S], build: Callable[[S], Service]) -> None:
-    """Run a service until SIGTERM or SIGINT.  Exits 2 on bad settings, 1 when it can't start."""
+def run(name: str, settings_type: type[S], build: Callable[[S], Service], *, paced: bool = False) -> None:
+    """Run a service until SIGTERM or SIGINT.  Exits 2 on bad settings, 1 when it can't start.
+
+    `paced`: what arrives while it is busy gathers (`servicekit.pace`).
+    """
     try:
         settings = settings_type()
     except ValidationError as error:
@@ -69,17 +72,17 @@ def run(name: str, settings_type: type[S], build: Callable[[S], Service]) -> Non
         sys.exit(2)
     logs.set_up(name, settings.instance, settings.log_format, settings.log_level)
     _need_files(getattr(settings, "max_sockets", 0) + FILES_BESIDE)
-    sys.exit(uvloop.run(_main(name, settings, build)))
+    sys.exit(uvloop.run(_main(name, settings, build, paced)))
 
 
-async def _main(name: str, settings: S, build: Callable[[S], Service]) -> int:
+async def _main(name: str, settings: S, build: Callable[[S], Service], paced: bool) -> int:
     log = logs.logger("servicekit.run")
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for sig in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(sig, stop.set)
     service = build(settings)
-    if name in ("gateway", "engine"):
+    if paced:
         pace.start(loop)
     _process_metrics(service.registry, name, settings.build)
     more = service.operations() if isinstance(service, Operated) else ()

@@ -6,4 +6,4 @@ if __name__ == "__main__":
     from services.engine.app import Engine
     from services.engine.settings import EngineSettings
 
-    run("engine", EngineSettings, Engine)
+    run("engine", EngineSettings, Engine, paced=True)
