@@ -26,7 +26,7 @@ from simulate.chaos_failover import Failover, Raise
 from simulate.chaos_room import RoomWish
 from simulate.chaos_run import CellResult, ChaosRun
 from simulate.cli import NoStack, count
-from simulate.door import NotLoopback, check_loopback
+from simulate.door import ONE_ADDRESS, NotLoopback, check_loopback
 from simulate.vigil import Running, Stack
 
 TWO = {"engine": 2, "gateway": 2, "rooms": 2, "bots": 2, "watch": 2}
@@ -39,14 +39,8 @@ OPTIONS = {
     "watch": "--watches",
 }
 """What `snatch play` calls them."""
-SETTINGS = {
-    "SNATCH_TRIM_AFTER": "30",
-    "SNATCH_CREATE_PER_MINUTE": "0",
-    "SNATCH_JOIN_PER_MINUTE": "0",
-    "SNATCH_TVS_PER_MINUTE": "0",
-}
-"""Of a stack of our own: its log can be read at leisure, and all rooms come from one address.  The environment's
-own go before these."""
+SETTINGS = {**ONE_ADDRESS, "SNATCH_TRIM_AFTER": "30"}
+"""Of a stack of our own: its log can be read at leisure.  The environment's own go before these."""
 
 Started = Callable[..., AbstractContextManager[Stack]]
 

@@ -15,6 +15,13 @@ PATIENCE = 90.0
 
 ANSWER_WITHIN = 10.0
 """Seconds that a gateway may take to say that it is there."""
+ONE_ADDRESS = {
+    "SNATCH_CREATE_PER_MINUTE": "0",
+    "SNATCH_JOIN_PER_MINUTE": "0",
+    "SNATCH_LOOK_PER_MINUTE": "0",
+    "SNATCH_TVS_PER_MINUTE": "0",
+}
+"""Settings of a stack of one's own: all simulated players come from this machine's address, without a limit for it."""
 
 
 class NotLoopback(Exception):

@@ -14,7 +14,7 @@ import msgspec
 import uvloop
 
 from simulate.cli import NoStack, count, target
-from simulate.door import NotLoopback, silence
+from simulate.door import ONE_ADDRESS, NotLoopback, silence
 from simulate.load_html import html
 from simulate.load_live import a_view
 from simulate.load_processes import Failed
@@ -29,13 +29,7 @@ Started = Callable[[Sequence[str], dict[str, str]], AbstractContextManager[Stack
 """Starts a stack with these arguments of `snatch play` and settings."""
 
 KINDS = {"engines": 1, "gateways": 1, "watches": 1, "rooms": 1, "bots": 1}
-OWN = {
-    # One machine's players all come from one address.
-    "SNATCH_CREATE_PER_MINUTE": "0",
-    "SNATCH_JOIN_PER_MINUTE": "0",
-    "SNATCH_TVS_PER_MINUTE": "0",
-    "SNATCH_MAX_SOCKETS": "60000",
-}
+OWN = {**ONE_ADDRESS, "SNATCH_MAX_SOCKETS": "60000"}
 """Settings of a stack of its own."""
 FLAT_OUT = {"SNATCH_MOVES_PER_SECOND": "1000000"}
 """And of one whose players don't wait."""

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from simulate.door import ONE_ADDRESS
 from simulate.findings import Findings, as_json, as_text
 from simulate.soak_plot import svg
 from simulate.soak_rooms import Pace, Tally
@@ -26,7 +27,6 @@ PATIENCE = {
     "SNATCH_TABLE_CHECK": 120.0,
 }
 """Settings of lobbies that are compressed, with their usual seconds.  The rates of the doors are lifted beside."""
-LIFTED = {"SNATCH_CREATE_PER_MINUTE": "0", "SNATCH_JOIN_PER_MINUTE": "0", "SNATCH_LOOK_PER_MINUTE": "0"}
 SAMPLES = 300
 
 
@@ -58,7 +58,7 @@ class Wish:
 
     def settings(self) -> dict[str, str]:
         """Of a stack for this soak."""
-        return LIFTED | {name: f"{seconds / self.pace.faster:.2f}" for name, seconds in PATIENCE.items()}
+        return ONE_ADDRESS | {name: f"{seconds / self.pace.faster:.2f}" for name, seconds in PATIENCE.items()}
 
 
 @dataclass
