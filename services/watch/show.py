@@ -182,7 +182,8 @@ class Show:
     def _start_anew(self) -> None:
         """More came than could be sent: what waited was dropped, and a snapshot makes it good."""
         self._parts.metrics.frames_dropped()
-        self._fan.push(text_frame(self._lobby.body)) if self._lobby.lobby is not None else None
+        if self._lobby.lobby is not None:
+            self._fan.push(text_frame(self._lobby.body))
         if self._audience is not None:
             self._forget()
             self._audience.doubt()
