@@ -2,12 +2,14 @@ import { mount } from 'svelte'
 import App from './App.svelte'
 import { site } from './lib/config.svelte'
 import { Session } from './lib/session.svelte'
+import { speech } from './messages/words.svelte'
 import './look/tokens.css'
 import './look/base.css'
 
 const target = document.getElementById('app')
 if (!target) throw new Error('no #app in the page')
 
+speech.begin()
 const session = new Session()
 addEventListener('online', () => session.wake())
 addEventListener('pageshow', () => session.wake())

@@ -1,6 +1,7 @@
 import { mount } from 'svelte'
 import { site } from './lib/config.svelte'
 import { TvSession } from './lib/tv.svelte'
+import { speech } from './messages/words.svelte'
 import './look/tokens.css'
 import './look/base.css'
 import Tv from './places/Tv.svelte'
@@ -8,6 +9,7 @@ import Tv from './places/Tv.svelte'
 const target = document.getElementById('app')
 if (!target) throw new Error('no #app in the page')
 
+speech.begin()
 const session = new TvSession()
 addEventListener('online', () => session.wake())
 document.addEventListener('visibilitychange', () => {

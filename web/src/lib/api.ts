@@ -1,5 +1,5 @@
 /** The gateway's HTTP API: making a room and joining one. */
-import { en } from '../messages/en'
+import { words } from '../messages/words.svelte'
 
 /** A request that didn't work out: `code` as in docs/protocol.md, `message` fit to be shown. */
 export class ActError extends Error {
@@ -13,8 +13,8 @@ export class ActError extends Error {
 
 /** A code's own words, else the server's text. */
 export function errorOf(code: string, text = ''): ActError {
-  const known = Object.entries(en.errors).find(([name]) => name === code)?.[1]
-  return new ActError(code, known ?? (text || en.errors.unknown))
+  const known = Object.entries(words.errors).find(([name]) => name === code)?.[1]
+  return new ActError(code, known ?? (text || words.errors.unknown))
 }
 
 export interface Entry {

@@ -1,5 +1,5 @@
 /** What is told for a moment: toasts, banners, piles that light up. Both sessions have one. */
-import { en } from '../messages/en'
+import { words } from '../messages/words.svelte'
 import type { AnyEvent, Member, No, TableView } from './wire'
 
 /** A message to show for a few seconds. `colour`: the player's that it is about, 0 to 7. */
@@ -87,7 +87,7 @@ export class News {
 
   /** What an event makes the screen say. `table` is the one after it; `me`: the own seat, which needs no telling. */
   hear(event: AnyEvent, table: TableView, me: number | null): void {
-    const t = en.table
+    const t = words.table
     const who = (seat: number): string => member(table, seat)?.name ?? '?'
     const colour = (seat: number): number | null => member(table, seat)?.colour ?? null
     switch (event.t) {
@@ -107,7 +107,7 @@ export class News {
         if (event.notice === 'host_left') this.announce(t.hostLeft, true)
         break
       case 'closed':
-        if (event.why !== 'host_left') this.toast(en.errors.no_table)
+        if (event.why !== 'host_left') this.toast(words.errors.no_table)
         else if (table.host !== me) this.announce(t.hostLeft, true)
         break
       case 'live':

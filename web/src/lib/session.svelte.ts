@@ -6,7 +6,7 @@
  * are on their way on top of it (`games/…/ahead.ts`); every frame makes it anew.
  */
 import { showAhead, type Flight } from '../games/snatch_solitaire/ahead'
-import { en } from '../messages/en'
+import { words } from '../messages/words.svelte'
 import { createRoom, errorOf, joinRoom, tidyCode, type Entry } from './api'
 import { Asked } from './asked'
 import { Freshness } from './freshness'
@@ -215,7 +215,7 @@ export class Session extends Screen {
     const room = this.room
     if (room && code !== 4004) this.#ports.keep.forget(room)
     if (this.status === 'gone') return
-    this.#home(code === 4003 ? en.errors.removed : code === 4004 ? en.errors.bad_version : en.errors.bad_token)
+    this.#home(code === 4003 ? words.errors.removed : code === 4004 ? words.errors.bad_version : words.errors.bad_token)
     this.invited = code === 4002 ? room : null
   }
 
@@ -346,9 +346,9 @@ export class Session extends Screen {
     if (no.code === 'snatched' && this.table) {
       this.news.snatched(no, this.table)
       const by = no.by ?? -1
-      this.news.toast(en.table.snatchedBy(this.nameOf(by)), 'snatched', this.colourOf(by))
+      this.news.toast(words.table.snatchedBy(this.nameOf(by)), 'snatched', this.colourOf(by))
     } else if (no.code === 'no_pile') {
-      this.news.toast(en.table.noPile, 'no')
+      this.news.toast(words.table.noPile, 'no')
     } else if (move && !isGameMove(move.m) && no.code === 'not_host') {
       this.news.toast(errorOf(no.code).message, 'error')
     }
@@ -372,7 +372,7 @@ export class Session extends Screen {
     } else if (error.code === 'bad_version') {
       // Its close comes next, and would lead home.
       if (this.#freshness.unspoken()) this.#link?.stop()
-      else this.#home(en.errors.bad_version)
+      else this.#home(words.errors.bad_version)
     }
   }
 

@@ -1,5 +1,5 @@
 /** The TV: what a table shows to a room full of people. It only listens. */
-import { en } from '../messages/en'
+import { words } from '../messages/words.svelte'
 import { tidyCode } from './api'
 import { Freshness, type FreshnessPorts } from './freshness'
 import { browserPorts, Link, type LinkPorts } from './link'
@@ -43,7 +43,7 @@ export class TvSession extends Screen {
   watch(code: string): void {
     const room = tidyCode(code)
     if (!room) {
-      this.why = en.errors.no_room
+      this.why = words.errors.no_room
       return
     }
     this.stop()
@@ -60,7 +60,7 @@ export class TvSession extends Screen {
           if (this.status !== 'connecting') this.status = 'reconnecting'
         },
         owed: () => this.table?.phase === 'live',
-        ended: () => this.#ask(en.errors.no_room),
+        ended: () => this.#ask(words.errors.no_room),
         latency: () => undefined,
       },
       this.#ports,
@@ -119,10 +119,10 @@ export class TvSession extends Screen {
         this.status = 'waiting'
         return
       case 'error':
-        if (message.code === 'no_room') this.#ask(en.errors.no_room)
+        if (message.code === 'no_room') this.#ask(words.errors.no_room)
         else if (message.code === 'bad_version') {
           if (this.#freshness.unspoken()) this.#link?.stop()
-          else this.#ask(en.errors.bad_version)
+          else this.#ask(words.errors.bad_version)
         }
         return
     }

@@ -1,4 +1,4 @@
-/** Every string that the client shows, in one place. Both screens and the TV read from here. */
+/** Every string that the client shows, in English. Read it through `words`; a new one goes into `de.ts` too. */
 
 export const en = {
   app: {
@@ -206,4 +206,7 @@ export const en = {
     stuckTitle: 'Stuck?',
     stuck: 'When nobody can move for four seconds, everyone’s top snatch card goes to the bottom of its pile. After 13 such turns the host may end the hand.',
   },
-} as const
+}
+
+/** What every language has: the same keys, the same things to be filled in. */
+export type Words = typeof en
