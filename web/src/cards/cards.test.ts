@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { backPattern } from './backs'
-import { COLOURS, SHAPES, SHAPE_NAMES, colourIndex, colourName } from './colours'
+import { words } from '../messages/words.svelte'
+import { SHAPES, colourIndex, colourName } from './colours'
 import { RANKS, SUITS, cardName } from './faces'
 
 describe('cards', () => {
@@ -18,9 +19,9 @@ describe('cards', () => {
 
 describe('the players’ colours', () => {
   it('no two share a shape', () => {
-    expect(COLOURS).toHaveLength(8)
+    expect(words.cards.colours).toHaveLength(8)
     expect(new Set(SHAPES).size).toBe(8)
-    expect(new Set(SHAPE_NAMES).size).toBe(8)
+    expect(new Set(words.cards.shapes).size).toBe(8)
   })
 
   it('any number is one of the eight', () => {
@@ -29,7 +30,7 @@ describe('the players’ colours', () => {
   })
 
   it('a back’s pattern stays on the card', () => {
-    for (const colour of COLOURS.keys()) {
+    for (const colour of SHAPES.keys()) {
       const corners = [...backPattern(colour).matchAll(/M(-?[\d.]+) (-?[\d.]+)/g)]
       expect(corners.length).toBeGreaterThan(40)
       for (const [, x, y] of corners) {

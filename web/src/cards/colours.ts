@@ -1,15 +1,5 @@
 /** The eight players' colours, each with a shape of its own, so that no one needs to see hues. */
-
-export const COLOURS = [
-  'coral',
-  'blue',
-  'amber',
-  'mint',
-  'violet',
-  'pink',
-  'sky',
-  'lime',
-] as const
+import { words } from '../messages/words.svelte'
 
 /** Filled, in a box of 24 × 24: circle, triangle, square, star, hexagon, plus, moon, bolt. */
 export const SHAPES: readonly string[] = [
@@ -23,11 +13,9 @@ export const SHAPES: readonly string[] = [
   'M14.5 1 3.5 13.8H10L8 23 20.5 9.5H13.2Z',
 ]
 
-export const SHAPE_NAMES = ['circle', 'triangle', 'square', 'star', 'hexagon', 'plus', 'moon', 'bolt'] as const
-
 /** A colour number from the wire, whatever it is, as one of the eight. */
 export const colourIndex = (colour: number): number => ((colour % 8) + 8) % 8
 
 /** For `aria-label`s: “coral circle”. */
 export const colourName = (colour: number): string =>
-  `${COLOURS[colourIndex(colour)]} ${SHAPE_NAMES[colourIndex(colour)]}`
+  words.cards.coloured(words.cards.colours[colourIndex(colour)] ?? '', words.cards.shapes[colourIndex(colour)] ?? '')

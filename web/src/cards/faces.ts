@@ -1,4 +1,5 @@
 /** What a card's face is made of: our own strokes for ranks, our own shapes for suits. */
+import { words } from '../messages/words.svelte'
 
 export type Suit = 's' | 'h' | 'd' | 'c'
 export type Rank = 'A' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9' | 'T' | 'J' | 'Q' | 'K'
@@ -34,15 +35,10 @@ export const SUITS: Record<Suit, string> = {
   c: 'M50 3A21.5 21.5 0 0 1 66 39 21.5 21.5 0 1 1 55.5 67C56 83 60 91 68 97H32C40 91 44 83 44.5 67A21.5 21.5 0 1 1 34 39 21.5 21.5 0 0 1 50 3Z',
 }
 
-const SUIT_NAMES: Record<Suit, string> = { s: 'spades', h: 'hearts', d: 'diamonds', c: 'clubs' }
-const RANK_NAMES: Partial<Record<Rank, string>> = { A: 'ace', T: '10', J: 'jack', Q: 'queen', K: 'king' }
-
 export const rankOf = (card: string): Rank => card[0] as Rank
 export const suitOf = (card: string): Suit => card[1] as Suit
 export const isCourt = (card: string): boolean => 'JQK'.includes(rankOf(card))
 
 /** As a screen reader says it: “5 of hearts”. */
-export function cardName(card: string): string {
-  const rank = rankOf(card)
-  return `${RANK_NAMES[rank] ?? rank} of ${SUIT_NAMES[suitOf(card)]}`
-}
+export const cardName = (card: string): string =>
+  words.cards.named(words.cards.ranks[rankOf(card)], words.cards.suits[suitOf(card)])

@@ -46,6 +46,15 @@ export const de: Words = {
     workPile: (n) => `Reihe ${n}`,
     turnedPile: 'Aufgedeckter Stapel',
   },
+  cards: {
+    faceDown: 'verdeckt',
+    ranks: { A: 'Ass', 2: '2', 3: '3', 4: '4', 5: '5', 6: '6', 7: '7', 8: '8', 9: '9', T: '10', J: 'Bube', Q: 'Dame', K: 'König' },
+    suits: { s: 'Pik', h: 'Herz', d: 'Karo', c: 'Kreuz' },
+    named: (rank, suit) => `${suit} ${rank}`,
+    colours: ['Koralle', 'Blau', 'Gelb', 'Mint', 'Violett', 'Rosa', 'Himmelblau', 'Limette'],
+    shapes: ['Kreis', 'Dreieck', 'Quadrat', 'Stern', 'Sechseck', 'Plus', 'Mond', 'Blitz'],
+    coloured: (colour, shape) => `${colour}, ${shape}`,
+  },
   errors: {
     offline: 'Keine Verbindung. Versuch’s noch einmal.',
     no_room: 'Einen Raum mit diesem Code gibt es nicht.',

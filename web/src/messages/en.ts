@@ -45,6 +45,16 @@ export const en = {
     workPile: (n: number) => `Work pile ${n}`,
     turnedPile: 'Turned pile',
   },
+  cards: {
+    faceDown: 'face down',
+    ranks: { A: 'ace', 2: '2', 3: '3', 4: '4', 5: '5', 6: '6', 7: '7', 8: '8', 9: '9', T: '10', J: 'jack', Q: 'queen', K: 'king' },
+    suits: { s: 'spades', h: 'hearts', d: 'diamonds', c: 'clubs' },
+    named: (rank: string, suit: string) => `${rank} of ${suit}`,
+    /** The eight players' colours and, in the same order, their shapes. */
+    colours: ['coral', 'blue', 'amber', 'mint', 'violet', 'pink', 'sky', 'lime'],
+    shapes: ['circle', 'triangle', 'square', 'star', 'hexagon', 'plus', 'moon', 'bolt'],
+    coloured: (colour: string, shape: string) => `${colour} ${shape}`,
+  },
   errors: {
     offline: 'No connection. Try again.',
     no_room: 'There is no room with this code.',
