@@ -2,13 +2,22 @@ import { describe, expect, it } from 'vitest'
 import { backPattern } from './backs'
 import { words } from '../messages/words.svelte'
 import { SHAPES, colourIndex, colourName } from './colours'
-import { RANKS, SUITS, cardName } from './faces'
+import { RANKS, SUITS, cardName, indexAt } from './faces'
 
 describe('cards', () => {
   it('every rank and suit is drawn, each in its own way', () => {
     const ranks = [...'A23456789TJQK'].map((rank) => RANKS[rank as keyof typeof RANKS].d)
     expect(new Set(ranks).size).toBe(13)
     expect(new Set(Object.values(SUITS)).size).toBe(4)
+  })
+
+  it('of a card in a long run the index shows whole', () => {
+    for (const bare of [0.31, 0.2, 0.12, 0.1]) {
+      const { scale, y } = indexAt(bare)
+      const lowest = y + scale * (30 + 3.2)
+      expect(lowest).toBeLessThan(bare * 140)
+    }
+    expect(indexAt(1)).toEqual(indexAt(0.5))
   })
 
   it('a card is said as people say it', () => {

@@ -7,6 +7,14 @@ export type Rank = 'A' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9' | 'T' | '
 /** A card is drawn in a box of 100 × 140. */
 export const CARD = { width: 100, height: 140 } as const
 
+/** How the index of a card lies, of which only so much shows, 0 to 1 of its height. */
+export function indexAt(bare: number): { scale: number; x: number; y: number } {
+  const scale = Math.max(0.3, Math.min(1.08, (bare * CARD.height - 1.6) / INDEX_H))
+  return { scale, x: 5 + 3 * scale, y: 1 + 6 * scale }
+}
+/** From the card's edge to the index' lower one, at scale 1. */
+const INDEX_H = 38.7
+
 /** Stroked with round ends, cap height 30; `width` is how far the glyph reaches. */
 export const RANKS: Record<Rank, { d: string; width: number }> = {
   A: { d: 'M1 29.5 10 1 19 29.5M4.6 20.5h10.8', width: 20 },
@@ -30,7 +38,7 @@ export const RANKS: Record<Rank, { d: string; width: number }> = {
 /** Filled, in a box of 100 × 100. */
 export const SUITS: Record<Suit, string> = {
   h: 'M50 93C21 69 5 51 5 31 5 16 16 6 29 6 39 6 46 11 50 20 54 11 61 6 71 6 84 6 95 16 95 31 95 51 79 69 50 93Z',
-  d: 'M50 2C59 22 71 38 87 50 71 62 59 78 50 98 41 78 29 62 13 50 29 38 41 22 50 2Z',
+  d: 'M50 1C61 21 75 37 92 50 75 63 61 79 50 99 39 79 25 63 8 50 25 37 39 21 50 1Z',
   s: 'M50 3C69 28 93 42 93 63 93 77 83 84 73 84 65 84 59 81 55 75 56 85 59 92 67 97H33C41 92 44 85 45 75 41 81 35 84 27 84 17 84 7 77 7 63 7 42 31 28 50 3Z',
   c: 'M50 3A21.5 21.5 0 0 1 66 39 21.5 21.5 0 1 1 55.5 67C56 83 60 91 68 97H32C40 91 44 83 44.5 67A21.5 21.5 0 1 1 34 39 21.5 21.5 0 0 1 50 3Z',
 }

@@ -2,7 +2,7 @@
 
 import { Session } from '../lib/session.svelte'
 import { TvSession } from '../lib/tv.svelte'
-import type { Lobby, Member, Phase, TableView, View } from '../lib/wire'
+import type { Lobby, Member, Mine, Phase, TableView, View } from '../lib/wire'
 
 const NAMES = ['Ann', 'Bo', 'Maximilian Weber', 'Chidi', 'Dörte', 'Eve', 'Farid', 'Grandma Josephine']
 const LEVELS = ['easy', 'medium', 'hard'] as const
@@ -57,6 +57,18 @@ export function view(n: number, piles: number): View {
   }
 }
 
+/** Own cards that lie as they would some minutes into a hand; `long`: with the longest run there may be. */
+export function mine(long: boolean): Mine {
+  const run = ['Kc', 'Qd', 'Js', 'Th', '9s', '8d', '7c', '6h', '5c', '4d', '3s', '2h', 'Ac']
+  return {
+    snatch: '7h',
+    work: [long ? run : ['Js', 'Th', '9c'], ['Qd'], ['8s', '7d', '6c', '5h'], ['Ks', 'Qh']],
+    stock: 21,
+    turned: ['2s', '9d', '4c'],
+    undo: true,
+  }
+}
+
 export function table(phase: Phase, n: number, bots: number, length: string): TableView {
   return {
     table: 't1',
@@ -82,6 +94,10 @@ export interface Wish {
   piles: number
   over: boolean
   notice: string | null
+  /** At the table: the longest run, out of moves, paused by somebody. */
+  long: boolean
+  stuck: boolean
+  paused: boolean
 }
 
 /** Fields are what places read; actions do nothing, or change what the gallery shows. */
@@ -113,6 +129,10 @@ export function tv(phase: Phase | null, wish: Wish): TvSession {
 
 function decorate(session: Session | TvSession, phase: Phase, wish: Wish): void {
   session.view = phase === 'scores' ? scored(wish.n) : view(wish.n, wish.piles)
+  if (session.table && session.view && (phase === 'live' || phase === 'countdown' || phase === 'dealing')) {
+    if (session instanceof Session) session.view = { ...session.view, mine: { ...mine(wish.long), stuck: wish.stuck } }
+    if (wish.paused) session.table = { ...session.table, paused_by: 1 }
+  }
   if (phase === 'countdown') session.ends = performance.now() + 2900
   if (phase === 'standings' && session.table) {
     const totals = Array.from({ length: wish.n }, (_, seat) => ({ seat, total: 7 + (seat >> 1) * 6 }))
