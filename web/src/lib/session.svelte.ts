@@ -6,6 +6,8 @@
  * are on their way on top of it (`games/…/ahead.ts`); every frame makes it anew.
  */
 import { showAhead, type Flight } from '../games/snatch_solitaire/ahead'
+import { nothing } from '../games/snatch_solitaire/apply'
+import { happened, pausedSpoken } from '../games/snatch_solitaire/spoken'
 import { words } from '../messages/words.svelte'
 import { createRoom, errorOf, joinRoom, tidyCode, type Entry } from './api'
 import { Asked } from './asked'
@@ -14,8 +16,9 @@ import { Link } from './link'
 import type { Toast } from './news.svelte'
 import { Outbox, type Pending } from './outbox'
 import { pagePorts, type SessionPorts } from './ports'
-import { hasOwnPart, isGameMove } from './reduce'
+import { hasOwnPart, isGameMove, isTableEvent } from './reduce'
 import { Screen } from './screen.svelte'
+import { Telling } from './telling.svelte'
 import { VERSION } from './wire'
 import type { Act, AnyEvent, AnyMove, Message, No, Snapshot, Step, TableEvent } from './wire'
 
@@ -56,6 +59,9 @@ export class Session extends Screen {
       ? this.table.host === this.you.seat
       : this.lobby !== null && this.player !== null && this.lobby.host === this.player,
   )
+
+  /** For players who listen: what happened, in sentences. */
+  readonly telling = new Telling((n) => words.told.more(n))
 
   #ports: SessionPorts
   #link: Link | null = null
@@ -322,6 +328,21 @@ export class Session extends Screen {
     }
   }
 
+  protected override takeEvent(event: AnyEvent): void {
+    const before = this.confirmed
+    super.takeEvent(event)
+    if (isTableEvent(event)) return this.#tellOf(event)
+    const what = happened(event, before ?? nothing(), this.confirmed ?? nothing(), this.mySeat, (seat) => this.nameOf(seat))
+    if (what) this.telling.hear(what)
+  }
+
+  /** News says the rest of what the table does. */
+  #tellOf(event: TableEvent): void {
+    if (event.t === 'paused') this.telling.say(pausedSpoken(event.by, this.mySeat, (seat) => this.nameOf(seat)))
+    else if (event.t === 'resumed' && event.by === this.mySeat) this.telling.say(words.told.resumed)
+    else if (event.t === 'scores' || event.t === 'setup' || event.t === 'closed') this.telling.hush()
+  }
+
   protected override tableChanged(event: TableEvent): void {
     if (event.t === 'closed') {
       this.#leaving?.()
@@ -351,6 +372,8 @@ export class Session extends Screen {
       this.news.toast(words.table.noPile, 'no')
     } else if (move && !isGameMove(move.m) && no.code === 'not_host') {
       this.news.toast(errorOf(no.code).message, 'error')
+    } else if (move && isGameMove(move.m)) {
+      this.telling.say(words.told.cameBack)
     }
   }
 
