@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import mimetypes
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pydantic import Field
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
@@ -197,13 +198,50 @@ class SecurityHeaders:
 
 
 class _Files(StaticFiles):
-    """Built files bear their hash in the name and never change; all others are asked for each time."""
+    """Built files bear their hash in the name and never change; all others are asked for each time.
+
+    What the build left packed beside a file goes out in its place to whoever takes it.
+    """
 
     async def get_response(self, path: str, scope: Scope) -> Response:
-        response = await super().get_response(path, scope)
+        response = self._packed(path, scope) or await super().get_response(path, scope)
         hashed = path.replace("\\", "/").startswith("assets/")
         response.headers["cache-control"] = "public, max-age=31536000, immutable" if hashed else "no-cache"
+        response.headers["vary"] = "accept-encoding"
         return response
+
+    def _packed(self, path: str, scope: Scope) -> Response | None:
+        if scope["method"] not in ("GET", "HEAD"):
+            return None
+        taken = _codings(Headers(scope=scope).get("accept-encoding", ""))
+        for coding, ending in _PACKED:
+            full, stat = self.lookup_path(path + ending) if coding in taken else ("", None)
+            if stat is not None:
+                response = self.file_response(full, stat, scope)
+                response.headers["content-encoding"] = coding
+                if "content-type" in response.headers:
+                    response.headers["content-type"] = _media_type(path)
+                return response
+        return None
+
+
+_PACKED = (("br", ".br"), ("gzip", ".gz"))
+"""Smallest first."""
+
+
+def _codings(accept: str) -> set[str]:
+    """Those that a request takes.
+
+    >>> sorted(_codings("gzip, deflate, br;q=0.9, zstd;q=0"))
+    ['br', 'deflate', 'gzip']
+    """
+    offers = [offer.partition(";") for offer in accept.lower().split(",")]
+    return {name.strip() for name, _, weight in offers if not re.fullmatch(r"q=0(\.0*)?", weight.strip())}
+
+
+def _media_type(path: str) -> str:
+    kind = mimetypes.guess_type(path)[0] or "application/octet-stream"
+    return f"{kind}; charset=utf-8" if kind.startswith("text/") else kind
 
 
 def page(web_dir: Path, name: str) -> Response:

@@ -1,5 +1,6 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte'
-import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { defineConfig } from 'vitest/config'
 import type { Plugin } from 'vite'
 
@@ -20,8 +21,24 @@ function schemas(): Plugin {
   }
 }
 
+/** Scripts and styles packed once, here, and not by the servers at each request. */
+function packed(): Plugin {
+  return {
+    name: 'snatch-packed',
+    apply: 'build',
+    writeBundle({ dir }, bundle) {
+      for (const name of Object.keys(bundle)) {
+        if (!/\.(js|css)$/.test(name)) continue
+        const plain = readFileSync(`${dir}/${name}`)
+        writeFileSync(`${dir}/${name}.br`, brotliCompressSync(plain))
+        writeFileSync(`${dir}/${name}.gz`, gzipSync(plain, { level: 9 }))
+      }
+    },
+  }
+}
+
 export default defineConfig({
-  plugins: [svelte(), schemas()],
+  plugins: [svelte(), schemas(), packed()],
   build: {
     target: 'es2022',
     modulePreload: { polyfill: false },

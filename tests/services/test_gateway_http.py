@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -193,6 +194,24 @@ async def test_pages_files_and_their_headers(new_nats: New, client: Path) -> Non
         schema = await http.get("/api/schemas/client_in.json")
         assert schema.json() == {}
         assert (await http.get("/api/schemas/nothing.json")).status_code == 404
+
+
+async def test_what_the_build_packed_goes_out_packed_to_whoever_takes_it(new_nats: New, client: Path) -> None:
+    script = client / "assets" / "index-abc123.js"
+    packed = script.with_name("index-abc123.js.gz")
+    packed.write_bytes(gzip.compress(script.read_bytes()))
+    async with stage(new_nats, client) as s, s.http() as http:
+        for takes, coding in (("gzip, br", "gzip"), ("identity", None), ("gzip;q=0", None)):
+            answer = await http.get("/assets/index-abc123.js", headers={"accept-encoding": takes})
+            assert answer.headers.get("content-encoding") == coding
+            assert answer.content == script.read_bytes()
+            assert answer.headers["content-type"] == "text/javascript; charset=utf-8"
+            assert answer.headers["vary"] == "accept-encoding"
+            assert "immutable" in answer.headers["cache-control"]
+        headers = {"accept-encoding": "gzip", "if-none-match": answer.headers["etag"]}
+        assert (await http.get("/assets/index-abc123.js", headers=headers)).status_code == 200
+        sent = await http.head("/assets/index-abc123.js", headers={"accept-encoding": "gzip"})
+        assert int(sent.headers["content-length"]) == packed.stat().st_size
 
 
 async def test_without_a_built_client_the_page_says_how_to_build_it(new_nats: New, tmp_path: Path) -> None:
