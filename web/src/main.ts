@@ -1,5 +1,6 @@
 import { mount } from 'svelte'
 import App from './App.svelte'
+import { feel } from './feel/feel'
 import { site } from './lib/config.svelte'
 import { Session } from './lib/session.svelte'
 import { speech } from './messages/words.svelte'
@@ -10,7 +11,9 @@ const target = document.getElementById('app')
 if (!target) throw new Error('no #app in the page')
 
 speech.begin()
+feel.begin()
 const session = new Session()
+session.ear = feel
 addEventListener('online', () => session.wake())
 addEventListener('pageshow', () => session.wake())
 document.addEventListener('visibilitychange', () => {

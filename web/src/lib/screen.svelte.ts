@@ -4,6 +4,7 @@
  */
 import { remembered, type Before } from '../games/snatch_solitaire/ahead'
 import { apply, nothing } from '../games/snatch_solitaire/apply'
+import type { Ear } from './ear'
 import { Ends } from './ends.svelte'
 import { News, type Banner, type Flash, type Toast } from './news.svelte'
 import { isTableEvent, reduceTable } from './reduce'
@@ -37,6 +38,9 @@ export abstract class Screen {
   get flashes(): Flash[] {
     return this.news.flashes
   }
+
+  /** Hears what happens, as it happens. */
+  ear: Ear | null = null
 
   protected confirmed: View | null = null
   /** The own cards before the last own-cards move. */
@@ -86,6 +90,7 @@ export abstract class Screen {
 
   protected takeEvent(event: AnyEvent): void {
     if (!this.table) return
+    this.ear?.heard(event, this.mySeat)
     if (isTableEvent(event)) this.#tableEvent(this.table, event)
     else this.#gameEvent(this.table, event)
   }

@@ -246,6 +246,7 @@ export class Session extends Screen {
     if (!this.#live && this.#outbox.pending.length >= MOST_UNSENT) return
     const pending = this.#outbox.add(m, this.seq, this.#ports.now())
     if (this.#live) this.#send(pending)
+    this.ear?.moved(m)
     if (isGameMove(m)) this.#show()
   }
 
@@ -364,6 +365,7 @@ export class Session extends Screen {
 
   /** Only a race lost, a card with no pile, and a host's button say something; the rest come home quietly. */
   #refused(move: Pending | null, no: No): void {
+    this.ear?.refused(no)
     if (no.code === 'snatched' && this.table) {
       this.news.snatched(no, this.table)
       const by = no.by ?? -1

@@ -220,6 +220,13 @@ export const de: Words = {
     points: 'Pkt.',
     room: (code) => `Raum ${code}`,
   },
+  settings: {
+    title: 'Einstellungen',
+    sound: 'Ton',
+    vibration: 'Vibration',
+    fourColours: 'Jede Farbe in eigener Farbe',
+    language: 'Sprache',
+  },
   help: {
     title: 'So geht’s',
     ok: 'Alles klar',

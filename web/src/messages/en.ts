@@ -221,6 +221,13 @@ export const en = {
     points: 'pts',
     room: (code: string) => `Room ${code}`,
   },
+  settings: {
+    title: 'Settings',
+    sound: 'Sound',
+    vibration: 'Vibration',
+    fourColours: 'A colour for every suit',
+    language: 'Language',
+  },
   help: {
     title: 'How to play',
     ok: 'Got it',

@@ -1,0 +1,98 @@
+/**
+ * Plays recipes on the page's audio. A browser lets none begin before a finger has touched the page,
+ * and takes it away for a call: `wake` is called at every touch, and costs nothing when all is well.
+ */
+import type { Cue } from './cues'
+import { soundOf, type Voice } from './sounds'
+
+/** The same cue again so soon is one: after a bad line everything comes at once. */
+const APART = 0.04
+const VOLUME = 0.55
+const NOISE_SECONDS = 0.5
+const SILENT = 0.0001
+const ATTACK = 0.004
+
+export class Speaker {
+  #audio: AudioContext | null = null
+  #out: AudioNode | null = null
+  #noise: AudioBuffer | null = null
+  #last = new Map<string, number>()
+
+  /** `open`: null where a browser has no audio. */
+  constructor(private readonly open: () => AudioContext | null = pageAudio) {}
+
+  /** At a touch or a key. */
+  wake(): void {
+    this.#audio ??= this.open()
+    // `interrupted` is Safari's, after a call.
+    if (this.#audio && this.#audio.state !== 'running') this.#audio.resume().catch(() => undefined)
+  }
+
+  play(cue: Cue): void {
+    const audio = this.#audio
+    if (audio?.state !== 'running') return
+    const now = audio.currentTime
+    if (now - (this.#last.get(cue.name) ?? -1) < APART) return
+    this.#last.set(cue.name, now)
+    const out = (this.#out ??= this.#made(audio))
+    for (const voice of soundOf(cue)) this.#voice(audio, out, voice, now + voice.at)
+  }
+
+  /** Many at once are pressed together, not cut off. */
+  #made(audio: AudioContext): AudioNode {
+    const volume = audio.createGain()
+    volume.gain.value = VOLUME
+    const press = audio.createDynamicsCompressor()
+    volume.connect(press)
+    press.connect(audio.destination)
+    return volume
+  }
+
+  #voice(audio: AudioContext, out: AudioNode, voice: Voice, at: number): void {
+    const end = at + voice.for
+    const gain = audio.createGain()
+    gain.gain.setValueAtTime(SILENT, at)
+    gain.gain.exponentialRampToValueAtTime(voice.gain, at + ATTACK)
+    gain.gain.exponentialRampToValueAtTime(SILENT, end)
+    gain.connect(out)
+    if (voice.kind === 'tone') {
+      const source = audio.createOscillator()
+      source.type = voice.shape
+      slide(source.frequency, voice, at, end)
+      source.connect(gain)
+      source.start(at)
+      source.stop(end)
+    } else {
+      const band = audio.createBiquadFilter()
+      band.type = 'bandpass'
+      band.Q.value = voice.q
+      slide(band.frequency, voice, at, end)
+      band.connect(gain)
+      const source = audio.createBufferSource()
+      source.buffer = this.#noise ??= noiseFor(audio)
+      source.connect(band)
+      source.start(at, Math.random() * (NOISE_SECONDS - voice.for))
+      source.stop(end)
+    }
+  }
+}
+
+function slide(param: AudioParam, voice: Voice, at: number, end: number): void {
+  param.setValueAtTime(voice.from, at)
+  param.exponentialRampToValueAtTime(voice.to, end)
+}
+
+function noiseFor(audio: AudioContext): AudioBuffer {
+  const buffer = audio.createBuffer(1, audio.sampleRate * NOISE_SECONDS, audio.sampleRate)
+  const samples = buffer.getChannelData(0)
+  for (let i = 0; i < samples.length; i++) samples[i] = Math.random() * 2 - 1
+  return buffer
+}
+
+function pageAudio(): AudioContext | null {
+  try {
+    return new AudioContext({ latencyHint: 'interactive' })
+  } catch {
+    return null
+  }
+}
