@@ -244,3 +244,5 @@ export const de: Words = {
     stuck: 'Wenn vier Sekunden lang niemand ziehen kann, wandert bei allen die oberste Snatch-Karte unter ihren Stapel. Nach 13 solchen Drehungen darf der Gastgeber die Runde beenden.',
   },
 }
+    fullscreen: 'Ganzer Bildschirm',
+    other: 'Anderer Raum',

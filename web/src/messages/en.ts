@@ -248,3 +248,5 @@ export const en = {
 
 /** What every language has: the same keys, the same things to be filled in. */
 export type Words = typeof en
+    fullscreen: 'Full screen',
+    other: 'Another room',
