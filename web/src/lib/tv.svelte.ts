@@ -14,7 +14,12 @@ export type TvStatus = 'ask' | 'connecting' | 'lobby' | 'table' | 'reconnecting'
 export interface TvPorts extends LinkPorts, FreshnessPorts {
   url: string
   address(room: string | null): void
+  /** Nothing should move: its user wants it so, or nobody sees it. */
+  still(): boolean
 }
+
+/** How long the table is still seen once a snatch pile is empty, before the scores. */
+export const ENDING_MS = 1800
 
 function pagePorts(): TvPorts {
   return {
@@ -22,12 +27,15 @@ function pagePorts(): TvPorts {
     ...pageFreshness(),
     url: `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/tv`,
     address: (room) => history.replaceState(null, '', location.pathname + (room ? `?code=${room}` : '')),
+    still: () => document.hidden || matchMedia('(prefers-reduced-motion: reduce)').matches,
   }
 }
 
 export class TvSession extends Screen {
   status = $state<TvStatus>('ask')
   why = $state<string | null>(null)
+  /** A hand has just ended: its last card lands, its winner is seen. */
+  ending = $state(false)
 
   #ports: TvPorts
   #link: Link | null = null
@@ -104,13 +112,14 @@ export class TvSession extends Screen {
       case 'snapshot':
         this.takeSnapshot(message)
         this.view = this.confirmed
+        this.ending = false
         this.status = 'table'
         this.#renew()
         return
       case 'table':
         this.seq = message.seq
         for (const step of message.steps) {
-          for (const event of step.ev ?? []) this.takeEvent(event as AnyEvent)
+          for (const event of step.ev ?? []) this.#take(event as AnyEvent)
           if (step.no && this.table) this.news.snatched(step.no, this.table)
         }
         this.view = this.confirmed
@@ -126,6 +135,17 @@ export class TvSession extends Screen {
         }
         return
     }
+  }
+
+  #take(event: AnyEvent): void {
+    this.takeEvent(event)
+    if (event.t === 'hand_ended') this.#end()
+  }
+
+  #end(): void {
+    if (this.#ports.still()) return
+    this.ending = true
+    setTimeout(() => (this.ending = false), ENDING_MS)
   }
 
   protected override tableChanged(event: TableEvent): void {

@@ -2,18 +2,20 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { hand, memory, RIVAL, snapshot, TwinSocket } from '../testing/twin'
 import { Keep } from './keep'
 import { DOUBT_AFTER, PONG_WITHIN, SILENCE } from './link'
-import { TvSession } from './tv.svelte'
+import { ENDING_MS, TvSession } from './tv.svelte'
 
 const sockets: TwinSocket[] = []
 let tv: TvSession
 let address: string | null
 let reloads: number
+let still: boolean
 
 beforeEach(() => {
   vi.useFakeTimers()
   sockets.length = 0
   address = null
   reloads = 0
+  still = false
   tv = new TvSession({
     open: () => {
       const socket = new TwinSocket()
@@ -25,6 +27,7 @@ beforeEach(() => {
     hidden: () => false,
     url: 'ws://twin/tv',
     address: (room) => (address = room),
+    still: () => still,
     keep: new Keep(memory(), memory()),
     build: () => 'old',
     reload: () => (reloads += 1),
@@ -159,5 +162,29 @@ describe('a TV', () => {
     socket().onopen?.({})
     socket().say(table())
     expect(tv.status).toBe('table')
+  })
+
+  const ends = { t: 'table', n: 1, seq: 6, steps: [{ ev: [{ t: 'hand_ended', result: { by: RIVAL, scores: [] } }, { t: 'scores', over: false }] }] } as const
+
+  test('sees a hand end for a moment before the scores', () => {
+    watch()
+    socket().say(table())
+    socket().say(ends)
+    expect([tv.table?.phase, tv.ending]).toEqual(['scores', true])
+    vi.advanceTimersByTime(ENDING_MS)
+    expect(tv.ending).toBe(false)
+  })
+
+  test('shows the scores at once where nothing should move, and where they are already there', () => {
+    still = true
+    watch()
+    socket().say(table())
+    socket().say(ends)
+    expect(tv.ending).toBe(false)
+    still = false
+    socket().say(ends)
+    const shot = table()
+    socket().say({ ...shot, table: { ...shot.table, phase: 'scores' } })
+    expect(tv.ending).toBe(false)
   })
 })
