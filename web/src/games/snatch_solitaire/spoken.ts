@@ -4,7 +4,8 @@ import type { Happened } from '../../lib/telling.svelte'
 import type { GameEvent, Mine, View } from '../../lib/wire'
 import { words } from '../../messages/words.svelte'
 import { leftOf, topOf } from './ahead'
-import { known } from './fits'
+import { known, type Card } from './fits'
+import type { Spot } from './taps'
 
 /** Rivals with so few cards left are worth a word. */
 const FEW = 3
@@ -28,6 +29,14 @@ export function middleSpoken(view: View): string {
 export function countsSpoken(view: View, nameOf: (seat: number) => string): string {
   const seats = [...view.seats].sort((one, other) => one.left - other.left)
   return seats.map(({ seat, left }) => words.told.place(nameOf(seat), words.table.cardsLeft(left))).join(', ')
+}
+
+/** An own card and where it lies; `spot` null: on its way, or not to be moved. */
+export function cardSpoken(card: Card | null, spot: Spot | null): string {
+  const name = card === null ? words.cards.faceDown : cardName(card)
+  if (spot === null || spot.at === 'stock') return name
+  const place = { snatch: words.table.snatchPlace, turned: words.table.turnedPile, work: '' }[spot.at]
+  return words.table.cardAt(name, spot.at === 'work' ? words.table.workPile(spot.pile + 1) : place)
 }
 
 /** Who paused: a seat, or with −1 the host's being away. */
