@@ -222,6 +222,8 @@ export const de: Words = {
     total: (n) => (n === 1 ? 'bisher 1 Punkt' : `bisher ${n} Punkte`),
     points: 'Pkt.',
     room: (code) => `Raum ${code}`,
+    fullscreen: 'Ganzer Bildschirm',
+    other: 'Anderer Raum',
   },
   settings: {
     title: 'Einstellungen',
@@ -247,5 +249,3 @@ export const de: Words = {
     stuck: 'Wenn vier Sekunden lang niemand ziehen kann, wandert bei allen die oberste Snatch-Karte unter ihren Stapel. Nach 13 solchen Drehungen darf der Gastgeber die Runde beenden.',
   },
 }
-    fullscreen: 'Ganzer Bildschirm',
-    other: 'Anderer Raum',

@@ -223,6 +223,8 @@ export const en = {
     total: (n: number) => `${n} points so far`,
     points: 'pts',
     room: (code: string) => `Room ${code}`,
+    fullscreen: 'Full screen',
+    other: 'Another room',
   },
   settings: {
     title: 'Settings',
@@ -251,5 +253,3 @@ export const en = {
 
 /** What every language has: the same keys, the same things to be filled in. */
 export type Words = typeof en
-    fullscreen: 'Full screen',
-    other: 'Another room',
