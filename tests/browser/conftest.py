@@ -12,7 +12,7 @@ from playwright.async_api import Browser, async_playwright
 
 from services.engine.app import Engine
 from stack import lent, setup_browser
-from tests.browser.decks import ChosenDeals, hurried_games
+from tests.browser.decks import ChosenDeals, Hurried, with_game
 from tests.browser.pages import RESULTS, Address, Pages, Rare
 from tests.e2e.inprocess import stack_in_process
 from tests.e2e.party import Party, party
@@ -51,10 +51,12 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
 async def rare(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Rare]:
     """The real services on a real log, in this process so that their engine can be given its decks."""
     deals = ChosenDeals()
-    games = hurried_games(HURRY)
+    game = Hurried(HURRY)
+    games = with_game(game)
     folder = tmp_path_factory.mktemp("rare")
     async with stack_in_process(folder, engine=lambda settings: Engine(settings, games, deals)) as stack:
         yield Rare(stack.url, stack.watch_url, deals)
+    assert game.wrong == []
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -14,11 +14,11 @@ import msgspec
 from games.cards import CODE, IN_DECK, RANKS, SUITS
 from games.registry import GAMES
 from games.snatch_solitaire.events import Dealt, Deck, Event
-from games.snatch_solitaire.game import SnatchSolitaire
 from games.snatch_solitaire.state import SNATCH_PILE, WORK_PILES, State
 from services.engine.dealers import Dealers
 from services.engine.dealing import Deals
 from services.engine.table import AnyGame, Table
+from tests.browser.counting import Counting
 
 _SPARE = [rank + suit for rank in reversed(RANKS) for suit in SUITS]
 
@@ -50,6 +50,8 @@ class ChosenDeals(Deals):
         super().__init__(GAMES, 1, lambda seconds, ready: None, _NoWorkers(GAMES, 1))
         self._given: dict[str, Sequence[str]] = {}
         self._chosen: dict[tuple[str, int], bytes] = {}
+        self.tables: dict[str, Table] = {}
+        """As the engine has them, by room."""
 
     def give(self, room: str, *decks: str) -> None:
         """For the room's next deal, in the order of the seats."""
@@ -57,6 +59,7 @@ class ChosenDeals(Deals):
 
     def look(self, table: Table, ready: Callable[[int, bytes], None]) -> None:
         s = table.state
+        self.tables[s.room] = table
         this = (s.room, s.asked)
         if s.phase == "dealing" and (decks := self._given.pop(s.room, None)) is not None:
             seats = table.playing()
@@ -75,8 +78,8 @@ class _NoWorkers(Dealers):
         self.ready = True
 
 
-class Hurried(SnatchSolitaire):
-    """The game with its 4 s passing `times` as fast."""
+class Hurried(Counting):
+    """The game with its 4 s passing `times` as fast, its cards counted."""
 
     def __init__(self, times: int) -> None:
         super().__init__()
@@ -98,4 +101,9 @@ class Hurried(SnatchSolitaire):
 
 def hurried_games(times: int) -> Mapping[str, AnyGame]:
     """What an engine takes as its games."""
-    return {**GAMES, SnatchSolitaire.spec.id: Hurried(times)}
+    return with_game(Hurried(times))
+
+
+def with_game(game: Counting) -> Mapping[str, AnyGame]:
+    """The same with this one."""
+    return {**GAMES, game.spec.id: game}

@@ -9,7 +9,7 @@ from playwright.async_api import Browser, BrowserContext, Page
 from stack.steps import ROOT
 from tests.browser.decks import ChosenDeals
 from tests.browser.finger import Finger
-from tests.browser.line import Line
+from tests.browser.line import Delay, Line
 from tests.browser.phone_page import PhonePage
 from tests.browser.tv_page import TvPage
 
@@ -39,6 +39,7 @@ class Pages:
     def __init__(self, chromium: Browser) -> None:
         self._chromium = chromium
         self._contexts: list[BrowserContext] = []
+        self._lines: list[Line] = []
         self.faults: list[str] = []
 
     async def phone(
@@ -53,10 +54,14 @@ class Pages:
         page = await self._page(context)
         return PhonePage(page, await Finger.on(page), stack.url)
 
-    async def phone_with_line(self, stack: Address, size: tuple[int, int] = PHONE) -> tuple[PhonePage, Line]:
-        context = await self._context(size, moving=False, sharp=1, touch=True)
+    async def phone_with_line(
+        self, stack: Address, size: tuple[int, int] = PHONE, *, moving: bool = False, delay: Delay = lambda: 0.0
+    ) -> tuple[PhonePage, Line]:
+        """`delay`: what each message takes."""
+        context = await self._context(size, moving, sharp=1, touch=True)
         page = await self._page(context)
-        line = await Line.of(page)
+        line = await Line.of(page, delay)
+        self._lines.append(line)
         return PhonePage(page, await Finger.on(page), stack.url), line
 
     async def tv(self, stack: Address, *, moving: bool = False) -> TvPage:
@@ -87,5 +92,7 @@ class Pages:
             await page.screenshot(path=RESULTS / f"{name}-{number}.png")
 
     async def close(self) -> None:
+        for line in self._lines:
+            line.end()
         for context in self._contexts:
             await context.close()

@@ -14,7 +14,10 @@ from tests.browser.finger import Finger, Point
 
 PATIENCE = 30_000.0
 """Ms that anything awaited may take; on an idle machine it takes a few hundred."""
-_READ = Path(__file__).with_name("read_table.js").read_text()
+_HERE = Path(__file__).parent
+READ = (_HERE / "read_table.js").read_text()
+"""A function, as an expression, that gives what `Seen` holds."""
+_AWAIT = f"args => ({(_HERE / 'await_table.js').read_text()})({READ}, args)"
 _SPOT = """what => {
     const node = typeof what === 'string' ? document.querySelector(what) : what
     // A card that glides, or is about to, will soon lie where another is touched.
@@ -48,7 +51,11 @@ class Seen(msgspec.Struct):
     left: int
     in_stock: int
     in_turned: int
+    flying: list[str | None]
+    seats: dict[int, int]
+    """Cards left, by seat, as the strip says."""
     middle: list[Pile]
+    undo: bool
     stuck: bool
     paused: bool
     settled: bool
@@ -140,8 +147,13 @@ class PhonePage:
 
     async def see(self, after: int = -1, patience: int = 5000) -> Seen | None:
         """The table once it is at rest, and further than `after`; None when another place shows."""
-        seen = await self.page.evaluate(_READ, {"after": after, "patience": patience})
-        return None if seen is None else msgspec.convert(seen, Seen)
+        seen = await self.page.evaluate(_AWAIT, {"after": after, "patience": patience})
+        return None if seen is None else msgspec.convert(seen, Seen, strict=False)
+
+    async def now(self) -> Seen | None:
+        """The table as it shows at this moment, at rest or not."""
+        seen = await self.page.evaluate(f"({READ})()")
+        return None if seen is None else msgspec.convert(seen, Seen, strict=False)
 
     async def table(self, after: int = -1) -> Seen:
         """The same where a table must be."""
