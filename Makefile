@@ -10,7 +10,7 @@ ARGS ?=
 PARTS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup play web proto schemas settings test test-rules chaos soak bench bench-quick model test-compose lint format lock locks clean
+.PHONY: help setup play web proto schemas settings test test-rules chaos soak bench bench-quick model test-compose gallery lint format lock locks clean
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -58,6 +58,10 @@ test-compose: ## build and start docker-compose.yml, play on it, take it down; n
 	@deploy/need-compose.sh
 	@$(SETUP) env
 	@SNATCH_TEST_COMPOSE=1 $(RUN) pytest tests/compose -q --timeout 1500
+
+gallery: ## pictures of every place on every screen, light and dark, into test-results/gallery; ARGS="--places table"
+	@$(SETUP) test
+	@$(RUN) tests.gallery.make $(ARGS)
 
 lint: ## style, types, import walls, protos, the client
 	@$(SETUP) lint

@@ -3,6 +3,8 @@
 import { Session } from '../lib/session.svelte'
 import { TvSession } from '../lib/tv.svelte'
 import type { Lobby, Member, Mine, Phase, TableView, View } from '../lib/wire'
+import { words } from '../messages/words.svelte'
+import type { Place } from './places'
 
 const NAMES = ['Ann', 'Bo', 'Maximilian Weber', 'Chidi', 'Dörte', 'Eve', 'Farid', 'Grandma Josephine']
 const LEVELS = ['easy', 'medium', 'hard'] as const
@@ -86,53 +88,83 @@ export function scored(n: number): View {
   return { ...shown, result: { by: 0, scores } }
 }
 
+/** How a place should be; every field can be asked for in the page's address, too. */
 export interface Wish {
+  /** Members, and how many of them are bots. */
   n: number
   bots: number
   host: boolean
   length: string
+  /** In the middle. */
   piles: number
+  /** The game is over with this hand. */
   over: boolean
   notice: string | null
-  /** At the table: the longest run, out of moves, paused by somebody. */
+  /** Home says what happened, and knows a room to go back to. */
+  why: boolean
+  /** The longest run there may be. */
   long: boolean
   stuck: boolean
   paused: boolean
+  watching: boolean
+  /** A colour for every suit. */
+  four: boolean
+  status: Session['status'] | null
+}
+
+export const USUAL: Wish = {
+  n: 4,
+  bots: 1,
+  host: true,
+  length: 'to25',
+  piles: 9,
+  over: false,
+  notice: null,
+  why: false,
+  long: false,
+  stuck: false,
+  paused: false,
+  watching: false,
+  four: false,
+  status: null,
 }
 
 /** Fields are what places read; actions do nothing, or change what the gallery shows. */
-export function player(phase: Phase | null, wish: Wish): Session {
+export function player(place: Place, wish: Wish): Session {
   const session = new Session()
-  session.status = 'open'
+  if (place.home) {
+    if (wish.why) session.why = words.errors.removed
+    return session
+  }
+  session.status = wish.status ?? 'open'
   session.room = 'BCDFG'
   session.player = wish.host ? 'p0' : 'p1'
   session.lobby = { ...lobby(wish.n, wish.bots), notice: wish.notice }
-  if (phase) {
-    session.table = { ...table(phase, wish.n, wish.bots, wish.length), over: wish.over, notice: wish.notice }
-    session.you = { seat: wish.host ? 0 : 1, watching: false }
-    decorate(session, phase, wish)
-  }
+  const phase = place.phase ?? null
+  if (!phase) return session
+  session.table = { ...table(phase, wish.n, wish.bots, wish.length), over: wish.over, notice: wish.notice }
+  session.you = wish.watching ? { seat: 9, watching: true } : { seat: wish.host ? 0 : 1, watching: false }
+  decorate(session, phase, wish)
+  if (session.view && !wish.watching) session.view = { ...session.view, mine: { ...mine(wish.long), stuck: wish.stuck } }
   return session
 }
 
-export function tv(phase: Phase | null, wish: Wish): TvSession {
+export function tv(place: Place, wish: Wish): TvSession {
   const session = new TvSession()
+  if (place.tv === 'ask') return session
+  const phase = place.phase ?? null
   session.room = 'BCDFG'
   session.status = phase ? 'table' : 'lobby'
   session.lobby = lobby(wish.n, wish.bots)
-  if (phase) {
-    session.table = { ...table(phase, wish.n, wish.bots, wish.length), over: wish.over, notice: wish.notice }
-    decorate(session, phase, wish)
-  }
+  if (!phase) return session
+  session.table = { ...table(phase, wish.n, wish.bots, wish.length), over: wish.over, notice: wish.notice }
+  decorate(session, phase, wish)
   return session
 }
 
 function decorate(session: Session | TvSession, phase: Phase, wish: Wish): void {
   session.view = phase === 'scores' ? scored(wish.n) : view(wish.n, wish.piles)
-  if (session.table && session.view && (phase === 'live' || phase === 'countdown' || phase === 'dealing')) {
-    if (session instanceof Session) session.view = { ...session.view, mine: { ...mine(wish.long), stuck: wish.stuck } }
-    if (wish.paused) session.table = { ...session.table, paused_by: 1 }
-  }
+  if (wish.paused && session.table) session.table = { ...session.table, paused_by: 1 }
   if (phase === 'countdown') session.ends = performance.now() + 2900
   if (phase === 'standings' && session.table) {
     const totals = Array.from({ length: wish.n }, (_, seat) => ({ seat, total: 7 + (seat >> 1) * 6 }))
