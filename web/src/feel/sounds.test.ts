@@ -19,7 +19,7 @@ describe('sounds', () => {
     for (const name of [...CUES, ...MOMENTS]) {
       for (const voice of soundOf({ name, rank: 0 })) {
         expect(Math.min(voice.from, voice.to, voice.gain, voice.for), name).toBeGreaterThan(0)
-        expect(voice.gain, name).toBeLessThanOrEqual(0.5)
+        expect(voice.gain, name).toBeLessThanOrEqual(0.6)
       }
     }
   })

@@ -54,9 +54,9 @@ const pitch = (rank: number): number => 293.66 * 2 ** ((STEPS[rank] ?? 0) / 12)
 
 /** A card that lands: a knock on wood, and the note of its rank. */
 const landing = (rank: number, loud: number): Voice[] => [
-  noise(0, 0.035, 2400, 900, 0.3 * loud, 0.8),
-  tone(0, 0.07, 190, 0.35 * loud, 110),
-  tone(0.004, 0.16, pitch(rank), 0.26 * loud, pitch(rank), 'triangle'),
+  noise(0, 0.035, 2400, 900, 0.45 * loud, 0.8),
+  tone(0, 0.07, 190, 0.5 * loud, 110),
+  tone(0.004, 0.16, pitch(rank), 0.4 * loud, pitch(rank), 'triangle'),
   tone(0.004, 0.09, pitch(rank) * 2, 0.07 * loud),
 ]
 const chord = (notes: readonly number[], step: number, length: number, gain: number): Voice[] =>
@@ -66,11 +66,11 @@ const chord = (notes: readonly number[], step: number, length: number, gain: num
   ])
 
 const RECIPES: Record<CueName, (rank: number) => Voice[]> = {
-  turn: () => [noise(0, 0.07, 1500, 4200, 0.34, 1.4), noise(0.055, 0.03, 2600, 1300, 0.26, 0.9)],
+  turn: () => [noise(0, 0.07, 1500, 4200, 0.5, 1.4), noise(0.055, 0.03, 2600, 1300, 0.4, 0.9)],
   over: () => [0, 0.035, 0.07, 0.105].map((at) => noise(at, 0.04, 3000 - at * 9000, 1500, 0.2, 1.2)),
-  lay: () => [noise(0, 0.045, 2000, 700, 0.36, 0.8), tone(0, 0.06, 150, 0.3, 90)],
-  send: () => [noise(0, 0.09, 900, 4600, 0.28, 1.6)],
-  undo: () => [noise(0, 0.1, 4200, 900, 0.26, 1.5)],
+  lay: () => [noise(0, 0.045, 2000, 700, 0.5, 0.8), tone(0, 0.06, 150, 0.5, 90)],
+  send: () => [noise(0, 0.09, 900, 4600, 0.6, 1.6)],
+  undo: () => [noise(0, 0.1, 4200, 900, 0.45, 1.5)],
   land: (rank) => landing(rank, 1),
   theirs: (rank) => landing(rank, 0.3),
   king: () => [...landing(12, 0.6), ...chord([7, 9, 10, 12], 0.055, 0.2, 0.13)],
@@ -80,7 +80,7 @@ const RECIPES: Record<CueName, (rank: number) => Voice[]> = {
     tone(0.13, 0.2, 349, 0.24, 311, 'triangle'),
   ],
   home: () => [tone(0, 0.07, 165, 0.32, 140), tone(0.09, 0.09, 147, 0.3, 120)],
-  tick: () => [tone(0, 0.07, 587, 0.26, 587, 'triangle'), noise(0, 0.02, 3000, 2000, 0.12)],
+  tick: () => [tone(0, 0.07, 587, 0.4, 587, 'triangle'), noise(0, 0.03, 3000, 2000, 0.12)],
   go: () => [noise(0, 0.16, 700, 5200, 0.26, 1.1), ...chord([5, 7, 10], 0.012, 0.3, 0.17)],
   ended: () => chord([5, 4, 2], 0.11, 0.26, 0.18),
   won: () => chord([5, 7, 9, 10, 12], 0.085, 0.34, 0.17),

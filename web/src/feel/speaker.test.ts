@@ -15,7 +15,7 @@ class TwinAudio {
     return Promise.resolve()
   }
   #node = () => {
-    const param = { value: 0, setValueAtTime: () => undefined, exponentialRampToValueAtTime: () => undefined }
+    const param = { value: 0, setValueAtTime: () => undefined, exponentialRampToValueAtTime: () => undefined, linearRampToValueAtTime: () => undefined }
     return { gain: param, frequency: param, Q: param, connect: () => undefined, start: () => this.started++, stop: () => undefined }
   }
   createGain = this.#node

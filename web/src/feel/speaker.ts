@@ -7,10 +7,15 @@ import { soundOf, type Voice } from './sounds'
 
 /** The same cue again so soon is one: after a bad line everything comes at once. */
 const APART = 0.04
-const VOLUME = 0.55
+const VOLUME = 0.9
+/** A band of noise is but a little of it. */
+const NOISE_GAIN = 2.6
 const NOISE_SECONDS = 0.5
 const SILENT = 0.0001
+/** Of its loudness, when a voice fades out for good. */
+const FADED = 0.03
 const ATTACK = 0.004
+const RELEASE = 0.012
 
 export class Speaker {
   #audio: AudioContext | null = null
@@ -52,8 +57,10 @@ export class Speaker {
     const end = at + voice.for
     const gain = audio.createGain()
     gain.gain.setValueAtTime(SILENT, at)
-    gain.gain.exponentialRampToValueAtTime(voice.gain, at + ATTACK)
-    gain.gain.exponentialRampToValueAtTime(SILENT, end)
+    const loud = voice.gain * (voice.kind === 'noise' ? NOISE_GAIN : 1)
+    gain.gain.exponentialRampToValueAtTime(loud, at + ATTACK)
+    gain.gain.exponentialRampToValueAtTime(loud * FADED, end - RELEASE)
+    gain.gain.linearRampToValueAtTime(0, end)
     gain.connect(out)
     if (voice.kind === 'tone') {
       const source = audio.createOscillator()
