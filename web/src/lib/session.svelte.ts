@@ -7,6 +7,7 @@
  */
 import { showAhead, type Flight } from '../games/snatch_solitaire/ahead'
 import { nothing } from '../games/snatch_solitaire/apply'
+import { Landings } from '../games/snatch_solitaire/landings.svelte'
 import { happened, pausedSpoken } from '../games/snatch_solitaire/spoken'
 import { words } from '../messages/words.svelte'
 import { createRoom, errorOf, joinRoom, tidyCode, type Entry } from './api'
@@ -60,6 +61,8 @@ export class Session extends Screen {
       : this.lobby !== null && this.player !== null && this.lobby.host === this.player,
   )
 
+  /** For players who look: what lands in the middle just now. */
+  readonly landings = new Landings()
   /** For players who listen: what happened, in sentences. */
   readonly telling = new Telling((n) => words.told.more(n))
 
@@ -305,6 +308,7 @@ export class Session extends Screen {
 
   #snapshot(snapshot: Snapshot): void {
     const fresh = this.table?.table !== snapshot.table.table
+    this.landings.clear()
     this.takeSnapshot(snapshot)
     this.status = 'open'
     const again = this.#outbox.rebase(snapshot.answered ?? 0, this.#ports.now(), fresh)
@@ -333,6 +337,8 @@ export class Session extends Screen {
     const before = this.confirmed
     super.takeEvent(event)
     if (isTableEvent(event)) return this.#tellOf(event)
+    if (event.t === 'placed') this.landings.take(event, before?.middle ?? [])
+    else if (event.t === 'dealt') this.landings.clear()
     const what = happened(event, before ?? nothing(), this.confirmed ?? nothing(), this.mySeat, (seat) => this.nameOf(seat))
     if (what) this.telling.hear(what)
   }

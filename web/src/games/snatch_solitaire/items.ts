@@ -2,16 +2,20 @@
  * The own cards that are drawn, each once: which, where, and what a finger on it means.
  *
  * Keyed by the card, so that a card that moves is the same element and glides; a card
- * in flight is one of them, over the middle.
+ * in flight is one of them, over the middle. `Elements` makes a back and the face that
+ * turns up there one element too, which can flip.
  */
 import type { Mine } from '../../lib/wire'
 import type { Flight } from './ahead'
-import { BACK, known, type Card } from './fits'
+import { BACK, type Card } from './fits'
 import { fanStep, type Grid, type Layout, type Point } from './layout'
 import type { Spot } from './taps'
 
 export interface Item extends Point {
+  /** Names its element. */
   key: string
+  /** Where it lies, for a back: the card that turns up there is the same one. */
+  place: string
   /** Null: its back. */
   card: Card | null
   /** Height in the heap. */
@@ -34,16 +38,17 @@ export interface Middle {
 export function items(mine: Mine, flights: readonly Flight[], l: Layout, middle: Middle): Item[] {
   const all: Item[] = []
   const seen = new Set<string>()
-  const put = (item: Omit<Item, 'flying' | 'scale' | 'bare'> & Partial<Item>): void => {
+  const put = (item: Omit<Item, 'key' | 'flying' | 'scale' | 'bare'> & Partial<Item>): void => {
+    const key = item.card ?? item.place
     // An element per card, whatever happens: a doubled key would break the page.
-    if (seen.has(item.key)) return
-    seen.add(item.key)
-    all.push({ flying: false, scale: 1, bare: 1, ...item })
+    if (seen.has(key)) return
+    seen.add(key)
+    all.push({ key, flying: false, scale: 1, bare: 1, ...item })
   }
 
   flights.forEach((flight, i) => {
     const { at, scale } = over(flight, i, l, middle)
-    put({ key: flight.card, card: flight.card, ...at, z: 600 + i, spot: null, testid: null, flying: true, scale })
+    put({ place: 'middle', card: flight.card, ...at, z: 600 + i, spot: null, testid: null, flying: true, scale })
   })
   mine.work.forEach((pile, index) => {
     const at = l.work[index]
@@ -52,20 +57,50 @@ export function items(mine: Mine, flights: readonly Flight[], l: Layout, middle:
     pile.forEach((card, i) => {
       const top = i === pile.length - 1
       const spot: Spot = { at: 'work', pile: index, index: i }
-      put({ key: card, card, x: at.x, y: at.y + step * i, z: 10 + i, spot, testid: top ? `work-${index}` : null, bare: top ? 1 : step / l.ch })
+      put({ place: `work-${index}`, card, x: at.x, y: at.y + step * i, z: 10 + i, spot, testid: top ? `work-${index}` : null, bare: top ? 1 : step / l.ch })
     })
   })
   const shown = mine.turned.slice(-2)
   shown.forEach((card, i) => {
     const top = i === shown.length - 1
-    const key = known(card) ? card : `turned-${mine.turned.length - shown.length + i}`
-    put({ key, card: face(card), ...l.turned, z: 10 + i, spot: top ? { at: 'turned' } : null, testid: top ? 'turned' : null })
+    const place = `turned-${mine.turned.length - shown.length + i}`
+    put({ place, card: face(card), ...l.turned, z: 10 + i, spot: top ? { at: 'turned' } : null, testid: top ? 'turned' : null })
   })
   if (mine.snatch !== null) {
-    const key = known(mine.snatch) ? mine.snatch : 'snatch-back'
-    put({ key, card: face(mine.snatch), ...l.snatch, z: 12, spot: { at: 'snatch' }, testid: 'snatch' })
+    put({ place: 'snatch', card: face(mine.snatch), ...l.snatch, z: 12, spot: { at: 'snatch' }, testid: 'snatch' })
   }
   return all
+}
+
+/** Remembers which back became which card. */
+export class Elements {
+  #serial = 0
+  /** Each place with a back, and that back's key. */
+  #backs = new Map<string, string>()
+  /** The cards that came out of a back, under its key. */
+  #turned = new Map<Card, string>()
+  #known = new Set<Card>()
+
+  /** The same items under their elements' keys; to be told every state that is drawn, in order. */
+  name(all: Item[]): Item[] {
+    const backs = new Map<string, string>()
+    const known = new Set<Card>()
+    const named = all.map((item) => {
+      const back = this.#backs.get(item.place)
+      if (item.card === null) {
+        const key = back ?? `back-${++this.#serial}`
+        backs.set(item.place, key)
+        return { ...item, key }
+      }
+      known.add(item.card)
+      // A card that was seen elsewhere a moment ago has come back here, and covers that back.
+      if (back !== undefined && !this.#known.has(item.card)) this.#turned.set(item.card, back)
+      return { ...item, key: this.#turned.get(item.card) ?? item.card }
+    })
+    this.#backs = backs
+    this.#known = known
+    return named
+  }
 }
 
 const face = (card: Card): Card | null => (card === BACK ? null : card)

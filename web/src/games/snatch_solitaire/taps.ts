@@ -12,6 +12,11 @@ export type Spot =
 
 export const spotName = (spot: Spot): string => (spot.at === 'work' ? `work-${spot.pile}` : spot.at)
 
+/** As `data-spot` has it. */
+export const spotKey = (spot: Spot): string => (spot.at === 'work' ? `work-${spot.pile}-${spot.index}` : spot.at)
+
+export const sameSpot = (a: Spot, b: Spot): boolean => spotKey(a) === spotKey(b)
+
 /** The cards that move with the one at this spot; empty: nothing there that can be moved. */
 export function cardsAt(mine: Mine, spot: Spot): Card[] {
   if (spot.at === 'stock') return []

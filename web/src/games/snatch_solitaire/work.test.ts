@@ -7,9 +7,10 @@ import { Work } from './work.svelte'
 
 let twin: Twin
 let work: Work
+let nowhere: Spot[]
 const l = layout(390, 796)
 const home = { x: 0, y: 0 }
-const tap = (spot: Spot): void => work.tap(work.grip(spot, home))
+const tap = (spot: Spot): boolean => work.tap(work.grip(spot, home))
 const moves = (): unknown[] => twin.socket.moves().map(([, m]) => m)
 
 /** 52 cards, as the hand's own count has it: places, flights, and what lies face down. */
@@ -24,11 +25,13 @@ function all(): number {
 
 beforeEach(() => {
   vi.useFakeTimers()
+  nowhere = []
   twin = new Twin()
   twin.begin()
   work = new Work(
     () => twin.session,
     () => ({ layout: l, middle: l.middle, grid: { grid: grid(1, l.middle.w, l.middle.h), slots: [1] } }),
+    (spot) => nowhere.push(spot),
     () => twin.time,
   )
 })
@@ -115,9 +118,11 @@ describe('taps that come too thick', () => {
 
 describe('drags', () => {
   const drag = (spot: Spot, from: { x: number; y: number }, dx: number, dy: number): void => {
-    work.gestures.down(1, work.grip(spot, from), 0, 0)
-    work.gestures.move(1, dx, dy)
+    work.gestures.down(1, work.grip(spot, from), 0, 0, 0)
+    work.gestures.move(1, dx, dy, 300)
   }
+  /** After a rest, so that it is no throw. */
+  const drop = (dx: number, dy: number): void => work.gestures.up(1, dx, dy, 900)
 
   test('a run that overlaps a pile with an edge drops there (case 30)', () => {
     const view = hand()
@@ -126,7 +131,7 @@ describe('drags', () => {
     const from = l.work[0]!
     drag({ at: 'work', pile: 0, index: 0 }, from, l.work[1]!.x - from.x - l.cw * 0.7, 30)
     expect(work.held).toHaveLength(1)
-    work.gestures.up(1, l.work[1]!.x - from.x - l.cw * 0.7, 30)
+    drop(l.work[1]!.x - from.x - l.cw * 0.7, 30)
     expect(moves()).toEqual([{ t: 'work', card: '8s', src: 'work', work: 0, to: 1 }])
     expect(work.held).toEqual([])
   })
@@ -140,14 +145,14 @@ describe('drags', () => {
     const at = grid(1, l.middle.w, l.middle.h).slots[0]!
     drag({ at: 'snatch' }, l.snatch, l.middle.x + at.x - l.snatch.x, l.middle.y + at.y - l.snatch.y)
     expect(work.aim(work.held[0]!)).toMatchObject({ middle: true, pile: 1 })
-    work.gestures.up(1, l.middle.x + at.x - l.snatch.x, l.middle.y + at.y - l.snatch.y)
+    drop(l.middle.x + at.x - l.snatch.x, l.middle.y + at.y - l.snatch.y)
     expect(moves()).toEqual([{ t: 'middle', card: '6h', src: 'snatch', pile: 1 }])
   })
 
   test('dropped where it doesn’t fit it is home, and nothing is asked', () => {
     twin.connect()
     drag({ at: 'snatch' }, l.snatch, l.work[0]!.x - l.snatch.x, l.work[0]!.y - l.snatch.y)
-    work.gestures.up(1, l.work[0]!.x - l.snatch.x, l.work[0]!.y - l.snatch.y)
+    drop(l.work[0]!.x - l.snatch.x, l.work[0]!.y - l.snatch.y)
     expect(moves()).toEqual([])
   })
 
@@ -169,7 +174,7 @@ describe('drags', () => {
     drag({ at: 'turned' }, l.turned, 0, -200)
     twin.table([{ t: 'paused', by: 1 }])
     work.settle()
-    work.gestures.up(1, 0, -200)
+    drop(0, -200)
     expect(work.held).toEqual([])
     expect(moves()).toEqual([])
   })
