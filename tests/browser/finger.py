@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
-from playwright.async_api import CDPSession, Page
+from playwright.async_api import Page
 
 
 class Point(NamedTuple):
@@ -18,12 +19,19 @@ class Point(NamedTuple):
 class Finger:
     """One finger on one page."""
 
-    def __init__(self, cdp: CDPSession) -> None:
-        self._cdp = cdp
+    def __init__(self, put: Callable[[str, Point | None], Awaitable[None]]) -> None:
+        """`put` is told `touchStart`, `touchMove`, `touchEnd` and `touchCancel`, the first two with their place."""
+        self._touch = put
 
     @staticmethod
     async def on(page: Page) -> Finger:
-        return Finger(await page.context.new_cdp_session(page))
+        cdp = await page.context.new_cdp_session(page)
+
+        async def put(kind: str, at: Point | None) -> None:
+            points = [] if at is None else [{"x": at.x, "y": at.y, "id": 0}]
+            await cdp.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+        return Finger(put)
 
     async def tap(self, at: Point) -> None:
         await self.down(at)
@@ -61,6 +69,17 @@ class Finger:
         """A call comes in: the system takes the touch away."""
         await self._touch("touchCancel", None)
 
-    async def _touch(self, kind: str, at: Point | None) -> None:
-        points = [] if at is None else [{"x": at.x, "y": at.y, "id": 0}]
-        await self._cdp.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+class Mouse(Finger):
+    """The same with a mouse's left button; nothing cancels it."""
+
+    def __init__(self, page: Page) -> None:
+        async def put(kind: str, at: Point | None) -> None:
+            if at is not None:
+                await page.mouse.move(at.x, at.y)
+            if kind == "touchStart":
+                await page.mouse.down()
+            elif kind == "touchEnd":
+                await page.mouse.up()
+
+        super().__init__(put)

@@ -8,7 +8,7 @@ from playwright.async_api import Browser, BrowserContext, Page
 
 from stack.steps import ROOT
 from tests.browser.decks import ChosenDeals
-from tests.browser.finger import Finger
+from tests.browser.finger import Finger, Mouse
 from tests.browser.line import Delay, Line
 from tests.browser.phone_page import PhonePage
 from tests.browser.tv_page import TvPage
@@ -43,11 +43,20 @@ class Pages:
         self.faults: list[str] = []
 
     async def phone(
-        self, stack: Address, size: tuple[int, int] = PHONE, *, moving: bool = False, sharp: float = 1
+        self,
+        stack: Address,
+        size: tuple[int, int] = PHONE,
+        *,
+        moving: bool = False,
+        sharp: float = 1,
+        touch: bool = True,
     ) -> PhonePage:
-        """`moving`: with the animations that its player could have switched off."""
-        context = await self._context(size, moving, sharp, touch=True)
-        return await self.tab(context, stack)
+        """`moving`: with the animations that its player could have switched off; `touch`: else it has a mouse."""
+        context = await self._context(size, moving, sharp, touch)
+        if touch:
+            return await self.tab(context, stack)
+        page = await self._page(context)
+        return PhonePage(page, Mouse(page), stack.url)
 
     async def tab(self, context: BrowserContext, stack: Address) -> PhonePage:
         """One more tab of the same player's browser."""

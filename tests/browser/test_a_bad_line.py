@@ -15,11 +15,12 @@ import pytest_asyncio
 
 from games.snatch_solitaire.events import Dealt
 from games.snatch_solitaire.game import GAME
-from games.snatch_solitaire.messages import Options, Undo, View
+from games.snatch_solitaire.messages import Options, Undo
 from services.engine.app import Engine
 from services.engine.table import Table
 from tests.browser.counting import Counting
 from tests.browser.decks import ChosenDeals, with_game
+from tests.browser.engines_table import same
 from tests.browser.line import Line, bad_line
 from tests.browser.pages import Pages, Rare
 from tests.browser.phone_page import PATIENCE, PhonePage
@@ -72,7 +73,7 @@ async def test_a_hundred_moves_on_a_bad_line_show_in_the_next_frame_and_end_as_t
             if await phone("next-hand").count():
                 await phone.press("next-hand")
         table = counted.deals.tables[room]
-        await at_rest(phone, line, table)
+        await all_decided(phone, line, table)
         await same(phone, table)
         found = await recorded(phone.page)
         await phone.page.goto("about:blank")
@@ -94,30 +95,12 @@ def decks(seats: int) -> list[str]:
     return [deck.cards for deck in dealt.decks]
 
 
-async def at_rest(phone: PhonePage, line: Line, table: Table) -> None:
-    """Every move has its answer, and the page has been told all that there is."""
+async def all_decided(phone: PhonePage, line: Line, table: Table) -> None:
+    """Every move has been decided."""
     me = next(m for m in table.state.members if m.name == "Ann")
     async with asyncio.timeout(PATIENCE / 1000):
         while me.answered < max(said["id"] for said in moves_of(line)):
             await phone.page.wait_for_timeout(50)
-        await phone.page.wait_for_selector(f'[data-testid="table"][data-seq="{table.seq}"]')
-        await phone.page.wait_for_function("document.querySelectorAll('[data-flying]').length === 0")
-
-
-async def same(phone: PhonePage, table: Table) -> None:
-    """The page shows what the engine has."""
-    seen = await phone.table()
-    me = next(m for m in table.state.members if m.name == "Ann")
-    view: View = table.game.view(table.cards, me.seat)
-    mine = view.mine
-    assert mine is not None
-    assert seen.work == mine.work
-    assert (seen.snatch, seen.in_stock, seen.in_turned) == (mine.snatch, mine.stock, len(mine.turned))
-    assert seen.turned == (mine.turned[-1] if mine.turned else None)
-    assert seen.seats == {s.seat: s.left for s in view.seats}
-    assert seen.left == seen.seats[me.seat]
-    assert seen.undo == mine.undo
-    assert sorted((p.id, p.top) for p in seen.middle) == sorted((p.id, p.top[-1].card) for p in view.middle)
 
 
 def cards_shown(found: Record, line: Line) -> list[str]:

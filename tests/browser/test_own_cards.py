@@ -5,28 +5,12 @@ from __future__ import annotations
 import pytest
 from playwright.async_api import expect
 
-from games.cards import CARD, rank
+from tests.browser.alone import alone, cards_of
 from tests.browser.decks import deck
 from tests.browser.pages import Pages, Rare
-from tests.browser.phone_page import PATIENCE, PhonePage, Seen
+from tests.browser.phone_page import PATIENCE
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(120)]
-
-
-async def alone(rare: Rare, pages: Pages, cards: str) -> PhonePage:
-    """A phone in a live hand of its own with this deck."""
-    phone = await pages.phone(rare)
-    rare.deals.give(await phone.host("Ann"), cards)
-    await phone.start()
-    await phone.deal()
-    await phone.live()
-    return phone
-
-
-def cards_of(seen: Seen) -> int:
-    """All that a lone player has, those in the middle too."""
-    middle = sum(rank(CARD[pile.top]) + 1 for pile in seen.middle)
-    return seen.left + seen.in_stock + seen.in_turned + sum(len(pile) for pile in seen.work) + middle
 
 
 async def test_the_stock_turns_by_taps_and_over_and_an_undone_turn_hides_its_card(rare: Rare, pages: Pages) -> None:

@@ -1,0 +1,24 @@
+"""What the engine has of a table, beside what a page shows of it."""
+
+from __future__ import annotations
+
+from games.snatch_solitaire.messages import View
+from services.engine.table import Table
+from tests.browser.phone_page import PhonePage
+
+
+async def same(phone: PhonePage, table: Table, name: str = "Ann") -> None:
+    """The page, once it is at rest, shows its player all that the engine has for them, and nothing else."""
+    await phone.page.wait_for_selector(f'[data-testid="table"][data-seq="{table.seq}"]')
+    seen = await phone.table()
+    me = next(m for m in table.state.members if m.name == name)
+    view: View = table.game.view(table.cards, me.seat)
+    mine = view.mine
+    assert mine is not None
+    assert seen.work == mine.work
+    assert (seen.snatch, seen.in_stock, seen.in_turned) == (mine.snatch, mine.stock, len(mine.turned))
+    assert seen.turned == (mine.turned[-1] if mine.turned else None)
+    assert seen.seats == {s.seat: s.left for s in view.seats}
+    assert seen.left == seen.seats[me.seat]
+    assert seen.undo == mine.undo
+    assert sorted((p.id, p.top) for p in seen.middle) == sorted((p.id, p.top[-1].card) for p in view.middle)
