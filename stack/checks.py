@@ -54,20 +54,22 @@ def tests() -> list[Check]:
 def lint() -> list[Check]:
     module = (sys.executable, "-m")
     walls = str(Path(sys.executable).parent / "lint-imports")
-    buf = ROOT / "tools" / "node_modules" / ".bin" / "buf"
+    tools, client = ROOT / "tools", ROOT / "web"
+    programs = tools / "node_modules" / ".bin"
+    scripts = (str(programs / "eslint"), "-c", str(tools / "eslint.config.js"), "src")
+    styles = (str(programs / "stylelint"), "--config", str(tools / "stylelint.config.js"), "src/**/*.{css,svelte}")
     return [
         Check("style", (*module, "ruff", "check", ".")),
         Check("format", (*module, "ruff", "format", "--check", "--quiet", ".")),
         Check("types", (*module, "mypy")),
         Check("import walls", (walls,)),
-        Check("protos", (str(buf), "lint"), folder=ROOT / "proto", node=True),
+        Check("protos", (str(programs / "buf"), "lint"), folder=ROOT / "proto", node=True),
         Check(
-            "web client",
-            ("npm", "run", "--silent", "check"),
-            folder=ROOT / "web",
-            wants=ROOT / "web" / "package.json",
-            node=True,
+            "web client", ("npm", "run", "--silent", "check"), folder=client, wants=client / "package.json", node=True
         ),
+        # After that one, which writes the types that they read.
+        Check("web scripts", scripts, folder=client, wants=client / "package.json", node=True),
+        Check("web styles", styles, folder=client, wants=client / "package.json", node=True),
     ]
 
 
