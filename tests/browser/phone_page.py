@@ -18,7 +18,7 @@ _HERE = Path(__file__).parent
 READ = (_HERE / "read_table.js").read_text()
 """A function, as an expression, that gives what `Seen` holds."""
 _AWAIT = f"args => ({(_HERE / 'await_table.js').read_text()})({READ}, args)"
-_SPOT = """what => {
+SPOT = """what => {
     const node = typeof what === 'string' ? document.querySelector(what) : what
     // A card that glides, or is about to, will soon lie where another is touched.
     const gliding = a => a.transitionProperty === 'transform' && a.effect.target?.matches('.own')
@@ -173,13 +173,13 @@ class PhonePage:
 
     async def spot(self, selector: str) -> Point | None:
         """A point where a finger gets this one and not what lies on it; None when there is none now."""
-        found = await self.page.evaluate(_SPOT, selector)
+        found = await self.page.evaluate(SPOT, selector)
         return None if found is None else Point(*found)
 
     async def free(self, what: Locator) -> Point:
         """The same, waited for."""
         handle = await what.element_handle(timeout=PATIENCE)
-        found = await self.page.wait_for_function(_SPOT, arg=handle, timeout=PATIENCE)
+        found = await self.page.wait_for_function(SPOT, arg=handle, timeout=PATIENCE)
         return Point(*await found.json_value())
 
     async def tap(self, what: Locator) -> None:
