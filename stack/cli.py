@@ -14,7 +14,7 @@ from typing import Any
 
 from stack.data import COUNTS, ROOT, DataFolder, InUse, default_folder
 
-OWN_PARSERS = ("simulate", "load", "soak", "chaos", "bench", "model")
+OWN_PARSERS = ("simulate", "bots", "load", "soak", "chaos", "bench", "model")
 
 INTERRUPTED = 128 + signal.SIGINT
 """The exit code that shells give a command which Ctrl-C ended."""
@@ -91,6 +91,9 @@ def _parser() -> argparse.ArgumentParser:
 
     simulate = commands.add_parser("simulate", help="simulated players through the public WebSocket", add_help=False)
     simulate.set_defaults(run=_simulate)
+
+    bots = commands.add_parser("bots", help="who wins how often against each level of bots", add_help=False)
+    bots.set_defaults(run=_bots)
 
     load = commands.add_parser("load", help="players by the thousand, and what servers spend on them", add_help=False)
     load.set_defaults(run=_load)
@@ -263,6 +266,12 @@ def _simulate(arguments: argparse.Namespace) -> int:
         return cli.main(arguments.rest, lent.running, lent.started)
     except lent.NotStarted as error:
         return _fail(f"no stack came up:\n{error}", "try `snatch play` and look at its logs")
+
+
+def _bots(arguments: argparse.Namespace) -> int:
+    from simulate import bots_cli
+
+    return bots_cli.main(arguments.rest)
 
 
 def _load(arguments: argparse.Namespace) -> int:
