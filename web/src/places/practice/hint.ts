@@ -21,6 +21,8 @@ export interface Hint {
   card: Card | null
   /** What it goes on; null: nothing lies there, or it is the stock's. */
   on: Card | null
+  /** The middle pile that it goes on; null: none, or a new one. */
+  pile: number | null
   move: GameMove
 }
 
@@ -44,15 +46,15 @@ function look(view: View, flights: readonly Flight[], mine: Mine, spot: Spot): H
   const move = tap(view, flights, spot)
   switch (move?.t) {
     case 'turn':
-      return { kind: mine.stock > 0 ? 'turn' : 'turn_over', spot, card: null, on: null, move }
+      return { kind: mine.stock > 0 ? 'turn' : 'turn_over', spot, card: null, on: null, pile: null, move }
     case 'middle': {
       const below = tops(view, flights).find((top) => fitsMiddle(move.card, top.card))
-      return { kind: rank(move.card) === 1 ? 'ace' : 'middle', spot, card: move.card, on: below?.card ?? null, move }
+      return { kind: rank(move.card) === 1 ? 'ace' : 'middle', spot, card: move.card, on: below?.card ?? null, pile: below?.id ?? null, move }
     }
     case 'work': {
       const on = topOf(mine, 'work', move.to)
       const kind = worth(view, flights, mine, spot, on)
-      return kind && { kind, spot, card: move.card, on, move }
+      return kind && { kind, spot, card: move.card, on, pile: null, move }
     }
     default:
       return null
