@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from stack import setup_browser, setup_web
@@ -28,6 +28,8 @@ class Check:
     wants: Path = ROOT
     node: bool = False
     beside: bool = False
+    cure: str = ""
+    """Said where it is left out."""
 
 
 def pytest(name: str, *what: str, beside: bool = False) -> Check:
@@ -48,7 +50,12 @@ def tests() -> list[Check]:
         pytest("end to end", "tests/e2e"),
         Check("chaos", (sys.executable, "-m", "stack.cli", "chaos", "--own", "--short", "--rooms", "6")),
         pytest("browser", "tests/browser", beside=True),
+        replace(pytest("firefox", "tests/firefox"), wants=_firefox(), cure=setup_browser.FIREFOX_CURE),
     ]
+
+
+def _firefox() -> Path:
+    return Path(setup_browser.find_firefox() or ROOT / "no-firefox")
 
 
 def lint() -> list[Check]:
@@ -117,6 +124,9 @@ def go(checks: Sequence[Check]) -> Report:
     if chromium:
         env["SNATCH_CHROMIUM"] = chromium
     there = [check for check in checks if check.wants.exists()]
+    for check in checks:
+        if check.cure and check not in there:
+            print(f"── {check.name}: left out. To have it, {check.cure}", flush=True)
     with ThreadPoolExecutor() as pool:
         beside = [(check, pool.submit(run, check, env, keep=True)) for check in there if check.beside]
         for check in there:

@@ -18,6 +18,8 @@ CURE = (
     "install Chromium (Debian: apt-get install chromium; elsewhere: .venv/bin/playwright install chromium),"
     " or set SNATCH_CHROMIUM to one"
 )
+FIREFOXES = ("firefox-esr", "firefox")
+FIREFOX_CURE = "install Firefox (Debian: apt-get install firefox-esr), or set SNATCH_FIREFOX to one"
 BROWSERS = VENV / "browsers"
 """Where Playwright's own goes: with the environment it comes and goes."""
 
@@ -35,6 +37,13 @@ def find() -> str | None:
     patterns = ("chromium-*/chrome-linux*/chrome", "chromium-*/chrome-mac*/*.app/Contents/MacOS/*")
     found = [str(p) for f in folders for pattern in patterns for p in f.glob(pattern)]
     return max(filter(runs, found), default=None)
+
+
+def find_firefox() -> str | None:
+    """SNATCH_FIREFOX, or the machine's.  None is brought: it is a second engine, to be told of where there is none."""
+    given = os.environ.get("SNATCH_FIREFOX")
+    paths = [given] if given else [path for name in FIREFOXES if (path := shutil.which(name))]
+    return next(filter(runs, paths), None)
 
 
 def runs(path: str) -> bool:
