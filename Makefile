@@ -10,7 +10,7 @@ ARGS ?=
 PARTS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup play web proto schemas settings test test-rules chaos soak bench bench-quick model test-compose gallery lint format lock locks clean
+.PHONY: help setup play web proto schemas settings test test-rules chaos soak bench bench-quick trace model test-compose gallery lint format lock locks clean
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -53,6 +53,10 @@ bench: setup ## how fast it is, beside the peer, in some 25 minutes: docs/benchm
 
 bench-quick: setup ## the same in a few minutes, into test-results/bench
 	@.venv/bin/snatch bench --plan quick $(if $(PARTS),--parts $(PARTS)) $(ARGS)
+
+trace: ## frames and load of the client on a slow phone, in some ten minutes: docs/client.md; ARGS="--screens phone"
+	@$(SETUP) test
+	@.venv/bin/snatch trace --page $(ARGS)
 
 test-compose: ## build and start docker-compose.yml, play on it, take it down; needs docker compose
 	@deploy/need-compose.sh

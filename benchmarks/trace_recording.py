@@ -21,8 +21,8 @@ CATEGORIES = (
     "v8",
 )
 """Enough to open the file in DevTools' Performance panel or in Perfetto, too."""
-SCRIPTS = "disabled-by-default-v8.cpu_profiler"
-"""Which functions ran: costs time itself, so it is only recorded to be looked at."""
+SCRIPTS = ("disabled-by-default-v8.cpu_profiler", "disabled-by-default-devtools.timeline.stack")
+"""Which functions ran, and who asked for a layout: costs time itself, so it is only recorded to be looked at."""
 CHUNK = 1 << 22
 
 
@@ -51,7 +51,7 @@ async def record(browser: Browser, during: Awaitable[object], keep: Path | None 
     cdp = await browser.new_browser_cdp_session()
     ended: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
     cdp.on("Tracing.tracingComplete", lambda told: ended.set_result(told))
-    config = {"includedCategories": [*CATEGORIES, *([SCRIPTS] if keep else [])], "recordMode": "recordAsMuchAsPossible"}
+    config = {"includedCategories": [*CATEGORIES, *(SCRIPTS if keep else ())], "recordMode": "recordAsMuchAsPossible"}
     await cdp.send("Tracing.start", {"transferMode": "ReturnAsStream", "traceConfig": config})
     try:
         await during

@@ -14,7 +14,7 @@ from typing import Any
 
 from stack.data import COUNTS, ROOT, DataFolder, InUse, default_folder
 
-OWN_PARSERS = ("simulate", "bots", "load", "soak", "chaos", "bench", "model")
+OWN_PARSERS = ("simulate", "bots", "load", "soak", "chaos", "bench", "trace", "model")
 
 INTERRUPTED = 128 + signal.SIGINT
 """The exit code that shells give a command which Ctrl-C ended."""
@@ -106,6 +106,9 @@ def _parser() -> argparse.ArgumentParser:
 
     bench = commands.add_parser("bench", help="how fast it is, beside the peer, as a page", add_help=False)
     bench.set_defaults(run=_bench)
+
+    trace = commands.add_parser("trace", help="frames and load of the client on a slow phone", add_help=False)
+    trace.set_defaults(run=_trace)
 
     model = commands.add_parser("model", help="the ownership protocol, simulated seed by seed", add_help=False)
     model.set_defaults(run=_model)
@@ -297,12 +300,29 @@ def _chaos(arguments: argparse.Namespace) -> int:
 
 
 def _bench(arguments: argparse.Namespace) -> int:
-    if not (ROOT / "benchmarks").is_dir():
+    if not _in_a_clone():
         return _fail("the benchmarks are not here", "run them in a clone")
-    sys.path.insert(0, str(ROOT))  # a clone has them, the installed package doesn't
     from benchmarks import cli
 
     return cli.main(arguments.rest)
+
+
+def _trace(arguments: argparse.Namespace) -> int:
+    if not _in_a_clone():
+        return _fail("the benchmarks are not here", "run them in a clone")
+    from benchmarks import trace
+    from stack import lent
+
+    try:
+        return trace.main(arguments.rest)
+    except lent.NotStarted as error:
+        return _fail(f"no stack came up:\n{error}", "try `snatch play` and look at its logs")
+
+
+def _in_a_clone() -> bool:
+    """Which has the benchmarks; the installed package doesn't."""
+    sys.path.insert(0, str(ROOT))
+    return (ROOT / "benchmarks").is_dir()
 
 
 def _model(arguments: argparse.Namespace) -> int:
