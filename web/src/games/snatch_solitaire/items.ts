@@ -72,9 +72,14 @@ export function items(mine: Mine, flights: readonly Flight[], l: Layout, middle:
   return all
 }
 
-/** Remembers which back became which card. */
+/**
+ * Remembers which back became which card, and in which order they came: an element that is moved
+ * among its siblings forgets where it was seen, and jumps instead of gliding.
+ */
 export class Elements {
   #serial = 0
+  /** When each key was first drawn. */
+  #order = new Map<string, number>()
   /** Each place with a back, and that back's key. */
   #backs = new Map<string, string>()
   /** The cards that came out of a back, under its key. */
@@ -99,7 +104,11 @@ export class Elements {
     })
     this.#backs = backs
     this.#known = known
-    return named
+    const since = ({ key }: Item): number => {
+      if (!this.#order.has(key)) this.#order.set(key, this.#order.size)
+      return this.#order.get(key) ?? 0
+    }
+    return named.map((item) => ({ item, at: since(item) })).sort((a, b) => a.at - b.at).map(({ item }) => item)
   }
 }
 

@@ -33,7 +33,8 @@ export class Landings {
     this.finished = []
   }
 
+  /** Did it come just now? Once: what is drawn anew doesn't land again. */
   landed(pile: number, card: Card): boolean {
-    return this.#seen.has(`${pile} ${card}`)
+    return this.#seen.delete(`${pile} ${card}`)
   }
 }

@@ -98,6 +98,13 @@ describe('taps that come too thick', () => {
     expect(moves()).toHaveLength(2)
   })
 
+  test('a tap on a card that can go nowhere says so, and asks for nothing', () => {
+    twin.connect()
+    expect(tap({ at: 'work', pile: 0, index: 0 })).toBe(false)
+    expect(nowhere).toEqual([{ at: 'work', pile: 0, index: 0 }])
+    expect(moves()).toEqual([])
+  })
+
   test('every tap on the stock counts', () => {
     twin.connect()
     for (let i = 0; i < 3; i++) tap({ at: 'stock' })
