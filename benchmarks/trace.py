@@ -14,17 +14,16 @@ import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
 
 import msgspec
-from msgspec import Meta
 from playwright.async_api import Browser, async_playwright
 
 from benchmarks import machine, trace_page
 from benchmarks.first_load import first_load
-from benchmarks.trace_frames import Frames, read
+from benchmarks.trace_found import Hand, Traced
+from benchmarks.trace_frames import read
 from benchmarks.trace_hand import Finger, at_the_table
-from benchmarks.trace_load import THROTTLE, Load, visits
+from benchmarks.trace_load import THROTTLE, visits
 from benchmarks.trace_recording import record
 from stack import lent, setup_browser
 from stack.data import ROOT
@@ -37,33 +36,6 @@ SIZES = {"phone": (390, 844), "small": (360, 640), "tablet": (820, 1180), "lands
 """CSS pixels, at two pixels each."""
 LONGEST = 240.0
 """Seconds that a hand is followed at most."""
-
-
-class Hand(msgspec.Struct):
-    """One hand on one screen."""
-
-    screen: Annotated[str, Meta(description="its name")]
-    width: Annotated[int, Meta(description="CSS pixels")]
-    height: Annotated[int, Meta(description="CSS pixels")]
-    taps: Annotated[int, Meta(description="taps of the finger")]
-    drags: Annotated[int, Meta(description="cards dragged")]
-    flicks: Annotated[int, Meta(description="cards flicked")]
-    frames: Frames
-
-
-class Traced(msgspec.Struct):
-    """All that one run found."""
-
-    date: str
-    cpu: str
-    cores: int
-    load_average: float
-    chromium: str
-    throttle: float
-    hands: list[Hand]
-    loads: list[Load]
-    packed: dict[str, int]
-    """Bytes of scripts and styles by page."""
 
 
 def parsed(argv: Sequence[str]) -> argparse.Namespace:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from statistics import median
-from typing import TYPE_CHECKING
 
 from benchmarks.first_load import MOST
+from benchmarks.trace_found import Hand, Traced
 from benchmarks.trace_load import DOWN, LATENCY, Load
-
-if TYPE_CHECKING:
-    from benchmarks.trace import Hand, Traced
 
 
 def made(found: Traced) -> str:
