@@ -69,8 +69,9 @@ class Seen(msgspec.Struct):
 class PhonePage:
     """`url` is the players' address."""
 
-    def __init__(self, page: Page, finger: Finger, url: str) -> None:
-        self.page, self.finger, self.url = page, finger, url
+    def __init__(self, page: Page, finger: Finger, url: str, *, touch: bool = True) -> None:
+        """Without `touch` it has a mouse."""
+        self.page, self.finger, self.url, self.touch = page, finger, url, touch
 
     # ---- rooms ----
 
@@ -78,7 +79,7 @@ class PhonePage:
         """A new room, and its lobby on the page; its code."""
         await self.page.goto(self.url)
         await self("host-name").fill(name)
-        await self("host").tap()
+        await self.hit(self("host"))
         await expect(self("lobby-code")).to_be_visible(timeout=PATIENCE)
         return (await self("lobby-code").inner_text()).strip()
 
@@ -86,11 +87,11 @@ class PhonePage:
         """By its invite link."""
         await self.page.goto(f"{self.url}/r/{room}")
         await self("join-name").fill(name)
-        await self("join").tap()
+        await self.hit(self("join"))
 
     async def add_bots(self, count: int, level: str | None = None) -> None:
         for n in range(1, count + 1):
-            await self("add-bot").tap()
+            await self.hit(self("add-bot"))
             await expect(self("bot-level")).to_have_count(n, timeout=PATIENCE)
             if level is not None:
                 chosen = self("bot-level").nth(n - 1)
@@ -98,18 +99,15 @@ class PhonePage:
 
     async def start(self, length: str | None = None) -> None:
         """From the lobby to setup."""
-        await self("start").tap()
+        await self.hit(self("start"))
         await self.at("deal")
         if length is not None:
-            await (
-                self.page.locator(f'label:has([data-testid="length-{length}"])')
-                .or_(self(f"length-{length}"))
-                .first.tap()
-            )
+            choice = self.page.locator(f'label:has([data-testid="length-{length}"])').or_(self(f"length-{length}"))
+            await self.hit(choice.first)
 
     async def deal(self) -> None:
         """Tapped; see `live`."""
-        await self("deal").tap()
+        await self.hit(self("deal"))
 
     async def live(self) -> None:
         """“Snatch!” was said: cards may move."""
@@ -122,12 +120,16 @@ class PhonePage:
         async with asyncio.timeout(PATIENCE / 1000):
             while await self(testid).count():
                 with contextlib.suppress(Error):
-                    await self(testid).tap(timeout=1000)
+                    await self.hit(self(testid), timeout=1000)
                     await self(testid).wait_for(state="detached", timeout=700)
 
+    async def hit(self, what: Locator, timeout: float | None = None) -> None:
+        """A button, with whatever there is."""
+        await (what.tap(timeout=timeout) if self.touch else what.click(timeout=timeout))
+
     async def leave(self) -> None:
-        await self("leave").tap()
-        await self("leave-yes").tap()
+        await self.hit(self("leave"))
+        await self.hit(self("leave-yes"))
 
     # ---- what it shows ----
 
