@@ -4,6 +4,7 @@ import { feel } from './feel/feel'
 import { site } from './lib/config.svelte'
 import { Session } from './lib/session.svelte'
 import { speech } from './messages/words.svelte'
+import { keepOfflinePage } from './offline/register'
 import './look/tokens.css'
 import './look/base.css'
 
@@ -22,3 +23,4 @@ document.addEventListener('visibilitychange', () => {
 void site.load()
 session.begin(location.pathname)
 mount(App, { target, props: { session } })
+keepOfflinePage()

@@ -2,6 +2,7 @@ import { mount } from 'svelte'
 import { site } from './lib/config.svelte'
 import { TvSession } from './lib/tv.svelte'
 import { speech } from './messages/words.svelte'
+import { keepOfflinePage } from './offline/register'
 import './look/tokens.css'
 import './look/base.css'
 import Tv from './places/Tv.svelte'
@@ -19,3 +20,4 @@ void site.load()
 const code = new URLSearchParams(location.search).get('code')
 if (code) session.watch(code)
 mount(Tv, { target, props: { session } })
+keepOfflinePage()
