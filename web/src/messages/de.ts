@@ -75,6 +75,7 @@ export const de: Words = {
     fromTo: (head, top) => `${head} bis ${top}`,
     noCards: 'Du hast in diesem Spiel keine Karten',
     nowhere: (card) => `${card} passt nirgends`,
+    lifted: (cards, place) => `${cards}, angehoben. Wohin: ${place}`,
     resumed: 'Es geht weiter',
     cameBack: 'Die Karte ist wieder da',
   },

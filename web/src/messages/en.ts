@@ -76,6 +76,7 @@ export const en = {
     fromTo: (head: string, top: string) => `${head} down to ${top}`,
     noCards: 'You have no cards in this game',
     nowhere: (card: string) => `${card} fits nowhere`,
+    lifted: (cards: string, place: string) => `${cards}, lifted. Onto: ${place}`,
     resumed: 'The game goes on',
     cameBack: 'The card came back',
   },

@@ -4,6 +4,7 @@ import type { Happened } from '../../lib/telling.svelte'
 import type { GameEvent, Mine, View } from '../../lib/wire'
 import { words } from '../../messages/words.svelte'
 import { leftOf, topOf } from './ahead'
+import type { Aim } from './aim'
 import { known, type Card } from './fits'
 import type { Spot } from './taps'
 
@@ -37,6 +38,17 @@ export function cardSpoken(card: Card | null, spot: Spot | null): string {
   if (spot === null || spot.at === 'stock') return name
   const place = { snatch: words.table.snatchPlace, turned: words.table.turnedPile, work: '' }[spot.at]
   return words.table.cardAt(name, spot.at === 'work' ? words.table.workPile(spot.pile + 1) : place)
+}
+
+/** A tap that could do nothing. */
+export const nowhereSpoken = (cards: readonly Card[]): string =>
+  cards[0] === undefined ? words.table.stockDry : words.told.nowhere(cardName(cards[0]))
+
+/** Cards that the keyboard has lifted, and where Enter would put them. */
+export function liftedSpoken(cards: readonly Card[], aim: Aim | null): string {
+  if (aim === null) return nowhereSpoken(cards)
+  const place = aim.work === null ? words.table.middle : words.table.workPile(aim.work + 1)
+  return words.told.lifted(words.told.run(cards.length, cardName(cards[0] ?? '')), place)
 }
 
 /** Who paused: a seat, or with −1 the host's being away. */
