@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import os
 import signal
 import sys
@@ -135,7 +136,8 @@ async def _play(people: Party, finger: Finger) -> None:
         print("  the hand took too long: what was seen of it counts", file=sys.stderr)
     finally:
         others.cancel()
-        await asyncio.gather(others, return_exceptions=True)
+        with contextlib.suppress(asyncio.CancelledError):
+            await others
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ async def at_the_table(pages: Pages, people: Party, address: Address, size: tupl
 
 
 class Finger:
-    """Plays what it sees until the hand is over."""
+    """Plays what it sees until another place shows."""
 
     def __init__(self, phone: PhonePage) -> None:
         self.phone = phone
@@ -47,8 +47,11 @@ class Finger:
     async def play(self) -> None:
         ways = itertools.cycle((self._drag, self._tap, self._flick, self._tap))
         before: Seen | None = None
-        while (seen := await self.phone.now()) is not None and seen.phase == "live":
+        while (seen := await self.phone.now()) is not None:
             began = time.monotonic()
+            if seen.phase != "live":
+                await asyncio.sleep(PACE)
+                continue
             move = choose(seen)
             again = before is not None and before.own == seen.own
             before = seen
