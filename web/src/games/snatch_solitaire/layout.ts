@@ -92,7 +92,8 @@ function side(w: number, h: number): Layout {
 }
 
 function wide(w: number, h: number): Layout {
-  const cw = Math.floor(Math.min((w - 2 * PAD) / 8.8, (h * 0.19) / RATIO, 130))
+  const strip = Math.round(clamp(STRIP, h * 0.062, 72))
+  const cw = Math.floor(Math.min((w - 2 * PAD) / 8.8, (h * 0.19) / RATIO, 156))
   const ch = Math.round(cw * RATIO)
   const step = cw * 1.12
   const gap = cw * 0.66
@@ -100,14 +101,14 @@ function wide(w: number, h: number): Layout {
   const all = 6 * step + cw + 2 * gap
   const left = (w - all) / 2
   const top = h - 2 * PAD - fan
-  const inner = Math.min(w - 2 * PAD, Math.max(all, 1100))
+  const inner = Math.min(w - 2 * PAD, Math.max(all, 1100, w * 0.76))
   const mx = (w - inner) / 2
   return {
     shape: 'wide',
     cw,
     ch,
-    strip: { x: mx, y: 0, w: inner, h: STRIP },
-    middle: { x: mx, y: STRIP + 6, w: inner, h: top - PAD - STRIP - 10 },
+    strip: { x: mx, y: 0, w: inner, h: strip },
+    middle: { x: mx, y: strip + 6, w: inner, h: top - PAD - strip - 10 },
     own: { x: 0, y: top - 4, w, h: h - top + 4 },
     snatch: { x: left, y: top },
     turned: { x: left + 5 * step + 2 * gap, y: top },

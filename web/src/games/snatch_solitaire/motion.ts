@@ -37,12 +37,10 @@ export function fly(node: HTMLElement, from: Start, tilt: number, then: () => vo
 }
 
 /** The last bit of a way that has been seen already. */
-export function land(node: HTMLElement, from: Start): void {
-  if (still()) return
-  node.animate([{ transform: `translate(${from.x}px, ${from.y}px) scale(${from.scale})` }, { transform: 'none' }], {
-    duration: LAND_MS,
-    easing: EASE,
-  })
+export function land(node: HTMLElement, from: Start, then: () => void): void {
+  if (still()) return then()
+  const start = `translate(${from.x}px, ${from.y}px) scale(${from.scale})`
+  ended(node.animate([{ transform: start }, { transform: 'none' }], { duration: LAND_MS, easing: EASE }), then)
 }
 
 /** The top of a pile goes beneath it, out at its side. */
