@@ -1,4 +1,5 @@
 /** The TV: what a table shows to a room full of people. It only listens. */
+import { Landings } from '../games/snatch_solitaire/landings.svelte'
 import { words } from '../messages/words.svelte'
 import { tidyCode } from './api'
 import { Freshness, type FreshnessPorts } from './freshness'
@@ -36,6 +37,7 @@ export class TvSession extends Screen {
   why = $state<string | null>(null)
   /** A hand has just ended: its last card lands, its winner is seen. */
   ending = $state(false)
+  readonly landings = new Landings()
 
   #ports: TvPorts
   #link: Link | null = null
@@ -80,6 +82,7 @@ export class TvSession extends Screen {
     this.#link?.stop()
     this.#link = null
     this.dropTable()
+    this.landings.clear()
     this.lobby = this.room = null
     this.status = 'ask'
   }
@@ -112,6 +115,7 @@ export class TvSession extends Screen {
       case 'snapshot':
         this.takeSnapshot(message)
         this.view = this.confirmed
+        this.landings.clear()
         this.ending = false
         this.status = 'table'
         this.#renew()
@@ -138,8 +142,11 @@ export class TvSession extends Screen {
   }
 
   #take(event: AnyEvent): void {
+    const before = this.confirmed
     this.takeEvent(event)
-    if (event.t === 'hand_ended') this.#end()
+    if (event.t === 'placed') this.landings.take(event, before?.middle ?? [])
+    else if (event.t === 'dealt') this.landings.clear()
+    else if (event.t === 'hand_ended') this.#end()
   }
 
   #end(): void {

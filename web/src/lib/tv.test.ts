@@ -187,4 +187,22 @@ describe('a TV', () => {
     socket().say({ ...shot, table: { ...shot.table, phase: 'scores' } })
     expect(tv.ending).toBe(false)
   })
+
+  test('sees a pile with its king for a moment, and a hand later nothing of it', () => {
+    watch()
+    socket().say(table())
+    const king = { t: 'placed', seat: RIVAL, card: 'Kh', pile: 1, src: 'work', left: 8, done: true } as const
+    socket().say({ t: 'table', n: 1, seq: 6, steps: [{ ev: [king] }] })
+    expect(tv.view?.middle).toEqual([])
+    expect(tv.landings.finished.map((pile) => pile.top.at(-1)?.card)).toEqual(['Kh'])
+    expect(tv.landings.landed(1, 'Kh')).toBe(true)
+    socket().say({ t: 'table', n: 2, seq: 7, steps: [{ ev: [{ t: 'dealt', seats: [0, 1] }] }] })
+    expect(tv.landings.finished).toEqual([])
+  })
+
+  test('lets nothing fly that a snapshot brought', () => {
+    watch()
+    socket().say(table())
+    expect(tv.landings.landed(1, '4h')).toBe(false)
+  })
 })
