@@ -94,5 +94,5 @@ export default defineConfig({
       '/tv': { target: watch, ws: true },
     },
   },
-  test: { include: ['src/**/*.test.ts'], environment: 'node' },
+  test: { include: ['src/**/*.test.ts'], environment: 'node', css: { include: [/tokens\.css/] } },
 })
