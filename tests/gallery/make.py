@@ -1,6 +1,6 @@
 """Takes a picture of every place of the client, on every screen, light and dark: `make gallery`.
 
-    python -m tests.gallery.make [--places table,scores] [--sizes 360x640]
+    python -m tests.gallery.make [--places table,scores] [--sizes 360x640] [--language de]
 
 into test-results/gallery, with all of them on the sheet index.html there.  They are made to be
 looked at; a machine sees but two faults, and exits non-zero for them: a script that fails, and
@@ -55,9 +55,10 @@ class Shot:
 class Photographer:
     """Takes them on pages of a browser, and keeps what was amiss."""
 
-    def __init__(self, browser: Browser, url: str) -> None:
+    def __init__(self, browser: Browser, url: str, language: str) -> None:
         self._browser = browser
         self._url = url
+        self._language = language
         self.amiss: list[str] = []
 
     async def places(self) -> list[str]:
@@ -90,7 +91,7 @@ class Photographer:
         # What a gateway would answer.
         await page.route("**/qr/*", _qr)
         await page.route("**/config.json", lambda route: route.fulfill(json={}))
-        await page.goto(f"{self._url}?place={shot.place}")
+        await page.goto(f"{self._url}?place={shot.place}&language={self._language}")
         for scheme in SCHEMES:
             await page.emulate_media(color_scheme="light" if scheme == "light" else "dark")
             wide, tall = await page.evaluate(SETTLED)
@@ -105,14 +106,14 @@ async def _qr(route: Route) -> None:
     await route.fulfill(body=qr.svg("http://127.0.0.1:8080/r/BCDFG"), content_type="image/svg+xml")
 
 
-async def gallery(url: str, only: list[str], sizes: list[str]) -> list[str]:
+async def gallery(url: str, only: list[str], sizes: list[str], language: str) -> list[str]:
     """Takes the pictures; says what was amiss."""
     program = setup_browser.find()
     if program is None:
         raise Failed("there is no Chromium", setup_browser.CURE)
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=program, args=list(FLAGS))
-        photographer = Photographer(browser, url)
+        photographer = Photographer(browser, url, language)
         places = [place for place in await photographer.places() if not only or place in only]
         shots = [Shot(place, size) for place in places for size in sizes]
         await asyncio.gather(*(photographer.take(shots[n::AT_ONCE]) for n in range(AT_ONCE)))
@@ -131,11 +132,13 @@ def main() -> int:
     parser = argparse.ArgumentParser("make gallery", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--places", default="", help="only these, by commas")
     parser.add_argument("--sizes", default=",".join(SIZES), help="only these, by commas")
+    parser.add_argument("--language", default="en", choices=("en", "de"))
     asked = parser.parse_args()
+    only, sizes = [place for place in asked.places.split(",") if place], asked.sizes.split(",")
     OUT.mkdir(parents=True, exist_ok=True)
     try:
         with dev_server(OUT) as url:
-            amiss = asyncio.run(gallery(url, [p for p in asked.places.split(",") if p], asked.sizes.split(",")))
+            amiss = asyncio.run(gallery(url, only, sizes, asked.language))
     except Failed as failed:
         say(f"✗ {failed.what}\n→ {failed.cure}")
         return 1

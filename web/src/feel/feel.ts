@@ -22,8 +22,9 @@ export class Feel implements Ear {
     const touched = (): void => {
       if (this.settings.sound) this.speaker.wake()
     }
-    // Before the table's own handlers, so that the first card is heard already.
-    for (const kind of ['pointerdown', 'pointerup', 'keydown']) page.addEventListener(kind, touched, { capture: true, passive: true })
+    // Before the table's own handlers, so that the first card is heard already. Safari counts a finger
+    // only when it leaves the screen.
+    for (const kind of ['pointerdown', 'pointerup', 'touchend', 'click', 'keydown']) page.addEventListener(kind, touched, { capture: true, passive: true })
   }
 
   /** There is something to switch off. */
