@@ -20,6 +20,8 @@ DUEL = (
     "ahead at 2:00",
     "a hand lasts",
 )
+USUAL = "usual"
+"""The pace that the page begins with."""
 RACE = ("pace", "person", "Easy", "Medium", "Hard", "shared")
 
 
@@ -57,7 +59,7 @@ def duel_row(duel: Series) -> tuple[str, ...]:
         f"{duel.won(1) / hands:.0%} ({low:.0%} to {high:.0%})",
         f"{duel.left(0):.1f} : {duel.left(1):.1f}",
         f"{duel.ahead_early(0)} : {duel.ahead_early(1)}",
-        f"{int(duel.seconds) // 60}:{int(duel.seconds) % 60:02}",
+        _clock(duel.seconds),
     )
 
 
@@ -86,6 +88,7 @@ def _page(found: Sequence[Series], command: str) -> Iterator[str]:
         f"which plays {hands} hands for each line of the tables and writes this page; without `--page` it prints them."
         " The same seed plays the same hands. It fails when a better level wins no more than the one below it.",
         "",
+        *_in_short(found),
         "## One against one",
     )
     yield from _markdown(DUEL, map(duel_row, _duels(found)))
@@ -103,6 +106,18 @@ def _page(found: Sequence[Series], command: str) -> Iterator[str]:
     yield ""
     yield from _played()
     yield from ("", f"<!-- first hands: {fingerprint()} -->")
+
+
+def _in_short(found: Sequence[Series]) -> Iterator[str]:
+    duels = [duel for duel in _duels(found) if duel.pace == USUAL]
+    if duels:
+        won = ", ".join(f"{duel.levels[0].title()} {duel.won(1) / len(duel.hands):.0%}" for duel in duels)
+        lengths = sorted(duel.seconds for duel in duels)
+        yield (
+            f"In short: against a person of {USUAL} pace the bots win {won} of the hands, which last"
+            f" {_clock(lengths[0])} to {_clock(lengths[-1])} in the median."
+        )
+        yield ""
 
 
 def played() -> str:
@@ -144,6 +159,10 @@ def _played() -> Iterator[str]:
             for name, level in FIGURES.items()
         ),
     )
+
+
+def _clock(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
 
 
 def _range(low: float, high: float) -> str:
