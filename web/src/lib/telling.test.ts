@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Twin, hand, ME, RIVAL } from '../testing/twin'
+import { speech } from '../messages/words.svelte'
 import { Telling, OTHERS_MS, OWN_MS } from './telling.svelte'
 
 const texts = (telling: Telling): string[] => telling.lines.map((line) => line.text)
@@ -67,6 +68,13 @@ describe('a player who listens hears', () => {
     twin.table([{ t: 'placed', seat: ME, card: '5h', pile: 1, src: 'work', left: 5 }], { by: ME, id: 1 })
     twin.seat([{ t: 'your_placed', card: '5h', src: 'work', work: 2 }], { by: ME, id: 1 })
     expect(told()).toEqual(['Middle: 5 of hearts. Work pile 3: empty'])
+  })
+
+  test('it in the language of the screen', () => {
+    speech.choose('de')
+    twin.table([{ t: 'placed', seat: RIVAL, card: '5h', pile: 1, src: 'snatch', left: 8 }], { by: RIVAL })
+    expect(told()).toEqual(['Bo: Herz 5'])
+    speech.choose('en')
   })
 
   test('where an own run went', () => {
