@@ -1,4 +1,5 @@
 import { mount } from 'svelte'
+import { feel } from './feel/feel'
 import { site } from './lib/config.svelte'
 import { TvSession } from './lib/tv.svelte'
 import { speech } from './messages/words.svelte'
@@ -11,7 +12,9 @@ const target = document.getElementById('app')
 if (!target) throw new Error('no #app in the page')
 
 speech.begin()
+feel.begin()
 const session = new TvSession()
+session.ear = feel
 addEventListener('online', () => session.wake())
 document.addEventListener('visibilitychange', () => {
   if (document.visibilityState === 'visible') session.wake()
