@@ -87,6 +87,12 @@ export class TvSession extends Screen {
     this.status = 'ask'
   }
 
+  /** Somebody wants another room shown. */
+  leave(): void {
+    this.stop()
+    this.#ports.address(null)
+  }
+
   /** The network, or the page, is back. */
   wake(): void {
     this.#link?.kick()

@@ -200,6 +200,13 @@ describe('a TV', () => {
     expect(tv.landings.finished).toEqual([])
   })
 
+  test('left for another room asks for its code, and is in the old one no more', () => {
+    watch()
+    socket().say(table())
+    tv.leave()
+    expect([tv.status, tv.room, tv.table, address]).toEqual(['ask', null, null, null])
+  })
+
   test('lets nothing fly that a snapshot brought', () => {
     watch()
     socket().say(table())
