@@ -111,10 +111,11 @@ def _page(found: Sequence[Series], command: str) -> Iterator[str]:
 def _in_short(found: Sequence[Series]) -> Iterator[str]:
     duels = [duel for duel in _duels(found) if duel.pace == USUAL]
     if duels:
-        won = ", ".join(f"{duel.levels[0].title()} {duel.won(1) / len(duel.hands):.0%}" for duel in duels)
+        shares = [f"{duel.won(1) / len(duel.hands):.0%}" for duel in duels]
+        won = f"Easy wins {shares[0]}, Medium {shares[1]}, Hard {shares[2]}"
         lengths = sorted(duel.seconds for duel in duels)
         yield (
-            f"In short: against a person of {USUAL} pace the bots win {won} of the hands, which last"
+            f"In short: against a person of {USUAL} pace {won} of the hands, which last"
             f" {_clock(lengths[0])} to {_clock(lengths[-1])} in the median."
         )
         yield ""
