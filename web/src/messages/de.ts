@@ -311,6 +311,7 @@ export const de: Words = {
       ['Esc', 'legt sie zurück'],
       ['U', 'zurücknehmen'],
       ['P', 'Pause, weiter'],
+      ['M · O · L', 'für Screenreader: die Mitte, deine eigenen Karten, wie viele alle noch haben'],
     ],
     asked: [
       ['Warum kam meine Karte zurück?', '„Weggeschnappt!“: Eine andere Karte war vor deiner da, und der Stapel leuchtet in der Farbe dessen, der schneller war. „Kein Stapel dafür“: Sie passte nirgends, als sie ankam. Beides kostet dich nichts.'],

@@ -314,6 +314,7 @@ export const en = {
       ['Esc', 'puts it down'],
       ['U', 'undo'],
       ['P', 'pause, resume'],
+      ['M · O · L', 'for screen readers: the middle, your own cards, how many everyone has left'],
     ] as readonly (readonly [string, string])[],
     asked: [
       ['Why did my card come back?', '“Snatched!”: somebody’s card got there before yours, and the pile flashes in their colour. “No pile for that”: it fitted nowhere when it arrived. Neither costs you anything.'],
