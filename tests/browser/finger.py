@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
@@ -16,20 +17,26 @@ class Point(NamedTuple):
     y: float
 
 
+BETWEEN = 0.012
+"""Seconds between the touches of a flick, by the times that they bear: a busy machine must not make it a slow one."""
+Put = Callable[[str, Point | None, float | None], Awaitable[None]]
+"""`touchStart`, `touchMove`, `touchEnd` or `touchCancel`, the first two with their place; when (epoch), None: now."""
+
+
 class Finger:
     """One finger on one page."""
 
-    def __init__(self, put: Callable[[str, Point | None], Awaitable[None]]) -> None:
-        """`put` is told `touchStart`, `touchMove`, `touchEnd` and `touchCancel`, the first two with their place."""
-        self._touch = put
+    def __init__(self, put: Put) -> None:
+        self._put = put
 
     @staticmethod
     async def on(page: Page) -> Finger:
         cdp = await page.context.new_cdp_session(page)
 
-        async def put(kind: str, at: Point | None) -> None:
+        async def put(kind: str, at: Point | None, when: float | None) -> None:
             points = [] if at is None else [{"x": at.x, "y": at.y, "id": 0}]
-            await cdp.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+            time_of_it = {} if when is None else {"timestamp": when}
+            await cdp.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points, **time_of_it})
 
         return Finger(put)
 
@@ -43,9 +50,12 @@ class Finger:
 
     async def flicks(self, *ways: tuple[Point, Point]) -> None:
         """One right after the other, as fast as the browser takes them."""
-        await asyncio.gather(
-            *(t for start, end in ways for t in (self.down(start), self._touch("touchMove", end), self.up()))
-        )
+        touches: list[tuple[str, Point | None]] = []
+        for start, end in ways:
+            half = Point((start.x + end.x) / 2, (start.y + end.y) / 2)
+            touches += [("touchStart", start), ("touchMove", half), ("touchMove", end), ("touchEnd", None)]
+        began = time.time() - BETWEEN * len(touches)
+        await asyncio.gather(*(self._put(kind, at, began + BETWEEN * n) for n, (kind, at) in enumerate(touches)))
 
     async def drag(self, start: Point, end: Point, steps: int = 5) -> None:
         await self.down(start)
@@ -65,6 +75,9 @@ class Finger:
     async def up(self) -> None:
         await self._touch("touchEnd", None)
 
+    async def _touch(self, kind: str, at: Point | None) -> None:
+        await self._put(kind, at, None)
+
     async def cancel(self) -> None:
         """A call comes in: the system takes the touch away."""
         await self._touch("touchCancel", None)
@@ -73,13 +86,16 @@ class Finger:
 class Mouse(Finger):
     """The same with a mouse's left button; nothing cancels it."""
 
-    def __init__(self, page: Page) -> None:
-        async def put(kind: str, at: Point | None) -> None:
-            if at is not None:
-                await page.mouse.move(at.x, at.y)
-            if kind == "touchStart":
-                await page.mouse.down()
-            elif kind == "touchEnd":
-                await page.mouse.up()
+    @staticmethod
+    async def on(page: Page) -> Mouse:
+        cdp = await page.context.new_cdp_session(page)
+        kinds = {"touchStart": "mousePressed", "touchMove": "mouseMoved", "touchEnd": "mouseReleased"}
+        here = Point(0, 0)
 
-        super().__init__(put)
+        async def put(kind: str, at: Point | None, when: float | None) -> None:
+            nonlocal here
+            here = here if at is None else at
+            event = {"type": kinds[kind], "x": here.x, "y": here.y, "button": "left", "buttons": 1, "clickCount": 1}
+            await cdp.send("Input.dispatchMouseEvent", event if when is None else {**event, "timestamp": when})
+
+        return Mouse(put)

@@ -56,7 +56,7 @@ class Pages:
         if touch:
             return await self.tab(context, stack)
         page = await self._page(context)
-        return PhonePage(page, Mouse(page), stack.url, touch=False)
+        return PhonePage(page, await Mouse.on(page), stack.url, touch=False)
 
     async def tab(self, context: BrowserContext, stack: Address) -> PhonePage:
         """One more tab of the same player's browser."""
