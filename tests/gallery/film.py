@@ -40,7 +40,7 @@ SECONDS = 7.0
 """Of film."""
 WIDTH = 300
 FPS = 16
-QUALITY = 0.62
+QUALITY = 0.74
 FINGER = """() => {
     const dot = document.createElement('i')
     dot.style.cssText = 'position:fixed;z-index:9999;width:44px;height:44px;margin:-22px;border-radius:50%;' +
