@@ -36,9 +36,9 @@ class Line:
         """What came to it, in order."""
 
     @staticmethod
-    async def of(page: Page, delay: Delay = lambda: 0.0) -> Line:
+    async def of(page: Page, delay: Delay = lambda: 0.0, socket: str = "**/ws") -> Line:
         line = Line(delay)
-        await page.route_web_socket("**/ws", line._opened)
+        await page.route_web_socket(socket, line._opened)
         return line
 
     def hold(self) -> None:
