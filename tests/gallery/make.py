@@ -47,18 +47,18 @@ class Shot:
 
     place: str
     size: str
+    language: str
 
     def file(self, scheme: str) -> str:
-        return f"{self.place}-{self.size}-{scheme}.png"
+        return f"{self.place}-{self.size}-{scheme}-{self.language}.png"
 
 
 class Photographer:
     """Takes them on pages of a browser, and keeps what was amiss."""
 
-    def __init__(self, browser: Browser, url: str, language: str) -> None:
+    def __init__(self, browser: Browser, url: str) -> None:
         self._browser = browser
         self._url = url
-        self._language = language
         self.amiss: list[str] = []
 
     async def places(self) -> list[str]:
@@ -91,7 +91,7 @@ class Photographer:
         # What a gateway would answer.
         await page.route("**/qr/*", _qr)
         await page.route("**/config.json", lambda route: route.fulfill(json={}))
-        await page.goto(f"{self._url}?place={shot.place}&language={self._language}")
+        await page.goto(f"{self._url}?place={shot.place}&language={shot.language}")
         for scheme in SCHEMES:
             await page.emulate_media(color_scheme="light" if scheme == "light" else "dark")
             wide, tall = await page.evaluate(SETTLED)
@@ -113,9 +113,9 @@ async def gallery(url: str, only: list[str], sizes: list[str], language: str) ->
         raise Failed("there is no Chromium", setup_browser.CURE)
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=program, args=list(FLAGS))
-        photographer = Photographer(browser, url, language)
+        photographer = Photographer(browser, url)
         places = [place for place in await photographer.places() if not only or place in only]
-        shots = [Shot(place, size) for place in places for size in sizes]
+        shots = [Shot(place, size, language) for place in places for size in sizes]
         await asyncio.gather(*(photographer.take(shots[n::AT_ONCE]) for n in range(AT_ONCE)))
         await browser.close()
     every = [(shot.place, shot.file(scheme)) for shot in shots for scheme in SCHEMES]
