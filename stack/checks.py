@@ -44,7 +44,9 @@ def tests() -> list[Check]:
         pytest("rules", "games", "wire"),
         pytest("contracts", "tests/contracts"),
         Check("web client", ("npm", "test"), folder=ROOT / "web", wants=ROOT / "web" / "package.json", node=True),
-        pytest("services", "servicekit", "services", "simulate", "stack", "benchmarks", "tests/services", "tests/gallery"),
+        pytest(
+            "services", "servicekit", "services", "simulate", "stack", "benchmarks", "tests/services", "tests/gallery"
+        ),
         pytest("model tests", "tests/model"),
         Check("model", (sys.executable, "-m", "model.cli", "--seeds", "2000")),
         pytest("end to end", "tests/e2e"),
