@@ -256,7 +256,6 @@ export const de: Words = {
     text: 'Tippe den Code ein, den die Spieler sehen.',
     watch: 'Zuschauen',
     joinAt: 'Mitspielen auf',
-    orScan: 'oder scannen',
     waitingStart: (name) => `Warten, bis ${name} startet`,
     waitingDeal: (name) => `Warten, bis ${name} austeilt`,
     empty: 'Noch niemand da',

@@ -258,7 +258,6 @@ export const en = {
     text: 'Type the code that the players see.',
     watch: 'Watch',
     joinAt: 'Join at',
-    orScan: 'or scan',
     waitingStart: (name: string) => `Waiting for ${name} to start`,
     waitingDeal: (name: string) => `Waiting for ${name} to deal`,
     empty: 'Nobody here yet',
