@@ -11,12 +11,18 @@ from tests.browser.phone_page import PATIENCE
 _NOTE = """() => {
     window.flashed = []
     window.banners = []
+    window.toasts = []
+    window.counted = []
     new MutationObserver((changes) => {
         for (const node of changes.flatMap((change) => [...change.addedNodes])) {
             if (!(node instanceof Element)) continue
-            const [flash, banner] = ['.flash', '.banner'].map((s) => (node.matches(s) ? node : node.querySelector(s)))
+            const find = (s) => (node.matches(s) ? node : node.querySelector(s))
+            const [flash, banner] = ['.flash', '.banner'].map(find)
+            const counting = node.closest('[data-testid="countdown"]') ?? find('[data-testid="countdown"]')
             if (flash) window.flashed.push(flash.style.getPropertyValue('--p'))
             if (banner) window.banners.push(banner.innerText)
+            if (counting) window.counted.push(counting.innerText)
+            if (node.parentElement?.closest('[data-testid="toasts"]')) window.toasts.push(node.innerText)
         }
     }).observe(document.body, { subtree: true, childList: true })
 }"""
@@ -37,3 +43,13 @@ async def flash(page: Page) -> str:
 async def banners(page: Page) -> list[str]:
     """All that was said large, in order."""
     return cast(list[str], await page.evaluate("window.banners"))
+
+
+async def toasts(page: Page) -> list[str]:
+    """All that was said small, in order."""
+    return cast(list[str], await page.evaluate("window.toasts"))
+
+
+async def counted(page: Page) -> list[str]:
+    """All that a countdown said, in order."""
+    return cast(list[str], await page.evaluate("window.counted"))

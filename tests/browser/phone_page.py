@@ -14,6 +14,8 @@ from tests.browser.finger import Finger, Point
 
 PATIENCE = 30_000.0
 """Ms that anything awaited may take; on an idle machine it takes a few hundred."""
+DOUBLE_TAP = 350.0
+"""Ms within which a second tap on the same place belongs to the first."""
 _HERE = Path(__file__).parent
 READ = (_HERE / "read_table.js").read_text()
 """A function, as an expression, that gives what `Seen` holds."""
@@ -187,6 +189,10 @@ class PhonePage:
     async def tap(self, what: Locator) -> None:
         """With a finger, where it is free."""
         await self.finger.tap(await self.free(what))
+
+    async def rest(self) -> None:
+        """So long that the next tap is none of a double tap."""
+        await self.page.wait_for_timeout(DOUBLE_TAP)
 
     async def turn(self, times: int = 1) -> None:
         """One card of the stock after the other, each seen before the next."""

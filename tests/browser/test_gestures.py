@@ -70,19 +70,19 @@ async def test_a_tap_sends_a_card_where_the_rules_say(size: tuple[int, int], rar
     for card in ("Ah", "2h", "3h", "4h"):
         await phone.tap(phone.card(card))  # the middle before all
         await tops(phone, card)
-        await rest(phone)
+        await phone.rest()
     await phone.tap(phone.card("8h"))
     await works(phone, ["9s", "8d"], ["9c", "8h"], [], ["Th"])
-    await rest(phone)
+    await phone.rest()
     await phone.tap(phone.card("Kc"))  # an empty pile where nothing else is
     await works(phone, ["9s", "8d"], ["9c", "8h"], ["Kc"], ["Th"])
-    await rest(phone)
+    await phone.rest()
     await phone.tap(phone.card("7c"))
     await works(phone, ["9s", "8d", "7c"], ["9c", "8h"], ["Kc"], ["Th"])
-    await rest(phone)
+    await phone.rest()
     await phone.tap(phone.card("9s"))  # a run, from its head
     await works(phone, [], ["9c", "8h"], ["Kc"], ["Th", "9s", "8d", "7c"])
-    await rest(phone)
+    await phone.rest()
     before = await phone.table()
     await phone.tap(phone.card("Kc"))  # an empty pile for an empty pile: nothing
     await phone.tap(phone.card("8d"))  # a run, from its middle
@@ -166,11 +166,6 @@ async def works(phone: PhonePage, *piles: list[str]) -> None:
         if pile:
             await expect(place).to_have_attribute("data-card", pile[-1], timeout=PATIENCE)
     assert (await phone.table()).work == list(piles)
-
-
-async def rest(phone: PhonePage) -> None:
-    """So long that the next tap is none of a double tap."""
-    await phone.page.wait_for_timeout(320)
 
 
 # ---- where, and how it looks there ----
