@@ -30,7 +30,7 @@ OUT = ROOT / "test-results" / "gallery"
 SIZES = ("360x640", "390x844", "844x390", "820x1180", "1920x1080")
 SCHEMES = ("light", "dark")
 AT_ONCE = 2
-STILL = re.compile(r"table|watching|countdown|dealing|leave|tv-")
+STILL = re.compile(r"table|practice|watching|countdown|dealing|leave|tv-")
 """Places that never scroll; others may, downwards."""
 SETTLED = """async () => {
   await document.fonts.ready

@@ -7,6 +7,7 @@ import { words } from '../messages/words.svelte'
 import type { Place } from './places'
 
 const NAMES = ['Ann', 'Bo', 'Maximilian Weber', 'Chidi', 'Dörte', 'Eve', 'Farid', 'Grandma Josephine']
+const ROOM = 'BCDFG'
 const LEVELS = ['easy', 'medium', 'hard'] as const
 
 export function members(n: number, bots: number): Member[] {
@@ -25,7 +26,7 @@ export function members(n: number, bots: number): Member[] {
 export function lobby(n: number, bots: number): Lobby {
   return {
     t: 'lobby',
-    room: 'BCDFG',
+    room: ROOM,
     rev: 3,
     host: 'p0',
     players: members(n, bots).map(({ player, name, colour, bot, present }) => ({
@@ -107,6 +108,8 @@ export interface Wish {
   stuck: boolean
   paused: boolean
   watching: boolean
+  /** The deal to learn by. */
+  practice: boolean
   /** A colour for every suit. */
   four: boolean
   status: Session['status'] | null
@@ -125,6 +128,7 @@ export const USUAL: Wish = {
   stuck: false,
   paused: false,
   watching: false,
+  practice: false,
   four: false,
   status: null,
 }
@@ -132,12 +136,17 @@ export const USUAL: Wish = {
 /** Fields are what places read; actions do nothing, or change what the gallery shows. */
 export function player(place: Place, wish: Wish): Session {
   const session = new Session()
+  session.host = () => new Promise(() => undefined)
+  // As practice.svelte.ts keeps it.
+  if (wish.practice) sessionStorage.setItem('snatch.practice', ROOM)
+  else sessionStorage.removeItem('snatch.practice')
   if (place.home) {
     if (wish.why) session.why = words.errors.removed
     return session
   }
   session.status = wish.status ?? 'open'
-  session.room = 'BCDFG'
+  session.latency = wish.status ? null : 42
+  session.room = ROOM
   session.player = wish.host ? 'p0' : 'p1'
   session.lobby = { ...lobby(wish.n, wish.bots), notice: wish.notice }
   const phase = place.phase ?? null
@@ -153,7 +162,7 @@ export function tv(place: Place, wish: Wish): TvSession {
   const session = new TvSession()
   if (place.tv === 'ask') return session
   const phase = place.phase ?? null
-  session.room = 'BCDFG'
+  session.room = ROOM
   session.status = phase ? 'table' : 'lobby'
   session.lobby = lobby(wish.n, wish.bots)
   if (!phase) return session
