@@ -128,7 +128,8 @@ async def test_a_state_that_comes_in_mid_drag_lets_it_go_on_and_a_pause_or_the_h
     await phone.finger.up()
     await expect(phone("work-0")).to_have_attribute("data-card", "7d", timeout=PATIENCE)
 
-    home, middle = await centre(phone, "7d"), await phone.free(phone("middle"))
+    middle = await phone.free(phone("middle"))
+    home = await centre(phone, "7d")
     await carry(phone, "7d", middle)
     await must(bo, {"t": "pause"})
     await phone.at("paused")
