@@ -148,7 +148,7 @@ export const de: Words = {
     removeNo: 'Behalten',
     start: 'Start',
     waitingHost: (name) => `Warten, bis ${name} startet`,
-    alone: 'Nimm Bots dazu oder schick Freunden den Link.',
+    alone: 'Freunde kommen mit dem Code, dem Link oder dem QR-Code herein. Oder füge Bots hinzu.',
     many: 'Acht spielen, alle anderen schauen zu.',
     hostLeft: 'Der Gastgeber ist weg, darum ist das Spiel zu Ende.',
     lost: 'Den Tisch gibt es nicht mehr. Alle sind wieder im Raum.',

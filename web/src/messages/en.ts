@@ -149,7 +149,7 @@ export const en = {
     removeNo: 'Keep',
     start: 'Start',
     waitingHost: (name: string) => `Waiting for ${name} to start`,
-    alone: 'Add bots, or send friends the link.',
+    alone: 'Friends come in by the code, the link or the QR code. Or add bots.',
     many: 'Eight play, everyone else watches.',
     hostLeft: 'The host left, so the game ended.',
     lost: 'The table is gone. Everyone is back in the room.',
