@@ -16,7 +16,8 @@ from tests.e2e.party import Party, must, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(120)]
 
-SIZES = [(360, 640), (390, 844), (820, 1180)]
+SIZES = [(360, 640), (390, 844), (640, 360), (844, 390), (820, 1180), (1180, 820), (1920, 1080), (390, 844)]
+"""Phones upright and turned, a tablet both ways, a desk, and the phone as it was."""
 OWN = ['[data-spot="snatch"]', '[data-testid="snatch-left"]', '[data-testid="turned"]', '[data-testid="stock"]']
 PARTS = [*OWN, '[data-spot^="work-"]', '[data-testid="middle"]', "[data-pile]", '[data-testid^="seat-"]', ".bar button"]
 HALF = 0.5
@@ -49,7 +50,8 @@ async def test_all_of_the_table_is_on_the_screen_and_nothing_scrolls(
         await phone.tap(phone("turned"))
         await expect(phone("middle")).to_have_attribute("data-piles", str(piles), timeout=PATIENCE)
     await phone.turn()
-    assert len((await phone.table()).work[0]) == 12
+    before = await phone.table()
+    assert len(before.work[0]) == 12
     for width, height in SIZES:
         await phone.page.set_viewport_size({"width": width, "height": height})
         await phone.free(phone("stock"))
@@ -57,6 +59,8 @@ async def test_all_of_the_table_is_on_the_screen_and_nothing_scrolls(
         await fits(phone, width, height)
         rings = phone("middle").locator("[data-pile]")
         assert await rings.count() == 4 * seats
+        # Case 31: turned or not, nothing is lost.
+        assert (await phone.table()).own == before.own
     await phone("pause").tap()
     await phone.at("paused")
     await fits(phone, *SIZES[-1])
@@ -76,7 +80,8 @@ async def fits(phone: PhonePage, width: int, height: int) -> None:
         assert part["right"] <= width + HALF, part
         assert part["bottom"] <= height + HALF, part
     for one, other in itertools.combinations(await phone.rects('[data-testid^="seat-"]'), 2):
-        assert one["right"] <= other["left"] + HALF or other["right"] <= one["left"] + HALF
+        beside = one["right"] <= other["left"] + HALF or other["right"] <= one["left"] + HALF
+        assert beside or one["bottom"] <= other["top"] + HALF or other["bottom"] <= one["top"] + HALF
     (middle,) = await phone.rects('[data-testid="middle"]')
     for pile in await phone.rects("[data-pile]"):
         assert middle["top"] - HALF <= pile["top"]
