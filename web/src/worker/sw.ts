@@ -1,5 +1,5 @@
 /** The service worker: keeps the offline page of its own release, and drops that of others. */
-import { concern, file, page } from './shell'
+import { concern, file, OFFLINE, page } from './shell'
 
 declare const self: ServiceWorkerGlobalScope
 /** Put in by the build: the offline page and all that it loads, and a hash of it. */
@@ -28,7 +28,8 @@ self.addEventListener('fetch', (event) => {
 
 async function install(): Promise<void> {
   const cache = await caches.open(mine)
-  await cache.addAll(files.map((path) => new Request(path, { cache: 'reload' })))
+  // What bears its hash has mostly been loaded by the page just now.
+  await cache.addAll(files.map((path) => new Request(path, { cache: path === OFFLINE ? 'reload' : 'default' })))
   // Nothing of an older one is in use that could break.
   await self.skipWaiting()
 }
