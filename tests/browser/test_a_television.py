@@ -47,6 +47,8 @@ WAKE_LOCK = """
     window.asked = []
     navigator.wakeLock.request = (kind) => (asked.push(kind), Promise.resolve(new EventTarget()))
 """
+INSECURE = "delete Navigator.prototype.wakeLock"
+"""As on a page from the local network."""
 RECTS = """(selector) => [...document.querySelectorAll(selector)].map((element) => {
     const { left, top, right, bottom } = element.getBoundingClientRect()
     return { left, top, right, bottom }
@@ -162,3 +164,20 @@ async def test_a_tv_asks_to_stay_awake_fills_the_screen_at_f_and_can_be_shown_an
     await tv.page.keyboard.press("Enter")
     await expect(tv("tv-join-code")).to_be_focused(timeout=PATIENCE)
     assert tv.page.url == f"{tv.url}/watch"
+
+
+async def test_a_tv_without_a_wake_lock_plays_a_film_as_large_as_the_screen_that_nobody_sees(
+    rare: Rare, pages: Pages, people: Party
+) -> None:
+    await people.host("Ann")
+    tv = await pages.tv(rare)
+    await tv.page.add_init_script(INSECURE)
+    await tv.watch(people.room)
+    film = tv("tv-film")
+    await expect(film).to_have_js_property("paused", False, timeout=PATIENCE)
+    await expect(film).to_have_js_property("muted", True)
+    await expect(film).to_have_css("opacity", "0")
+    before = await film.evaluate("(film) => film.currentTime")
+    await film.evaluate("(film) => new Promise((done) => film.addEventListener('timeupdate', done, { once: true }))")
+    assert await film.evaluate("(film) => film.currentTime") > before
+    assert await film.bounding_box() == {"x": 0, "y": 0, "width": 1920, "height": 1080}
