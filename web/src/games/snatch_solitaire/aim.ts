@@ -16,6 +16,8 @@ export interface Grip {
   cards: Card[]
   /** Where its first card was seen, which may still have been on its way. */
   home: Point
+  /** It only flew by: a tap means what lay at rest under the finger, or nothing. */
+  beneath?: Grip | null
 }
 
 export interface Place {

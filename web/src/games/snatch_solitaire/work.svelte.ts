@@ -32,7 +32,10 @@ export class Work {
     private readonly now: () => number = () => performance.now(),
   ) {
     this.gestures = new Gestures<Grip>({
-      tap: (grip) => void this.tap(grip),
+      tap: ({ beneath, ...grip }) => {
+        const meant = beneath === undefined ? grip : beneath
+        if (meant) this.tap(meant)
+      },
       grab: (grip) => this.#free(grip),
       changed: () => {
         const all = [...this.gestures.held.values()]

@@ -105,6 +105,17 @@ describe('taps that come too thick', () => {
     expect(moves()).toEqual([])
   })
 
+  test('on a card that only flies by mean what lies at rest there, or nothing (case 32)', () => {
+    twin.connect()
+    const flying = work.grip({ at: 'work', pile: 2, index: 0 }, home)
+    work.gestures.down(1, { ...flying, beneath: null }, 0, 0, 0)
+    work.gestures.up(1, 0, 0, 50)
+    expect(moves()).toEqual([])
+    work.gestures.down(1, { ...flying, beneath: work.grip({ at: 'snatch' }, home) }, 0, 0, 100)
+    work.gestures.up(1, 0, 0, 150)
+    expect(moves()).toEqual([{ t: 'work', card: '6h', src: 'snatch', to: 1 }])
+  })
+
   test('every tap on the stock counts', () => {
     twin.connect()
     for (let i = 0; i < 3; i++) tap({ at: 'stock' })
