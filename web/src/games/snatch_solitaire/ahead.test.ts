@@ -124,6 +124,13 @@ describe('moves shown ahead of their answers', () => {
     expect(show([moved, ahead({ t: 'undo' }), part], runs).view.mine?.work).toEqual([['Td', '9s', '8h'], ['Jc'], ['8d', '7s', '6h'], []])
   })
 
+  test('an undo behind a snatch card’s move of which only the public part has come brings the card back counted', () => {
+    const moved: View = { ...base, seats: base.seats.map((s) => (s.seat === ME ? { ...s, left: 4 } : s)) }
+    const pending = [ahead({ t: 'work', card: '6h', src: 'snatch', to: 1 }, true), ahead({ t: 'undo' })]
+    expect(show(pending, moved).view.mine?.snatch).toBe('6h')
+    expect(count(show(pending, moved))).toBe(ALL)
+  })
+
   test('a back can’t be played', () => {
     expect(landing(BACK, tops(base, []))).toBeUndefined()
     expect(show([ahead({ t: 'middle', card: BACK, src: 'snatch' })]).flights).toEqual([])

@@ -91,8 +91,8 @@ export function showAhead(confirmed: View, before: Before | null, seat: number |
       mine = { ...mine, work: mine.work.map((pile, i) => (i === work ? pile.slice(0, pile.length - count) : pile)) }
     }
   }
-  const remember = (): void => {
-    shown.before = { mine, left }
+  const remember = (count = left): void => {
+    shown.before = { mine, left: count }
   }
 
   for (const { key, m, half } of pending) {
@@ -115,7 +115,8 @@ export function showAhead(confirmed: View, before: Before | null, seat: number |
         const target = mine.work[m.to]
         if (!run || !target || (m.src === 'work' && m.work === m.to)) break
         if (!fitsWork(m.card, target.at(-1) ?? null)) break
-        remember()
+        // A public part that has come took it off the count: what an undo brings back had it.
+        remember(m.src === 'snatch' && half ? left + 1 : left)
         take(m.src, m.work, run.length, half)
         if (m.src === 'snatch' && !half) left -= 1
         mine = { ...mine, work: mine.work.map((pile, i) => (i === m.to ? [...pile, ...run] : pile)), undo: true }
