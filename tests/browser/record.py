@@ -32,10 +32,11 @@ class Made(msgspec.Struct):
 
 
 class Record(msgspec.Struct):
-    """`steps`: each state that was shown, in order."""
+    """`steps`: each state that was shown, in order; `troubles`: what was said of the line in a live hand."""
 
     steps: list[Seen]
     moves: list[Made]
+    troubles: list[str]
 
 
 async def record(page: Page) -> None:

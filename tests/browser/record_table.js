@@ -1,7 +1,7 @@
 // From the page's first script on: every state of the table that was ever shown, and for each own
-// move what showed before it and in the very next frame.
+// move what showed before it and in the very next frame; in a live hand also what was said of the line.
 (read) => {
-  const record = { steps: [], moves: [] }
+  const record = { steps: [], moves: [], troubles: [] }
   window.tableRecord = record
   let frame = 0
   let touchedIn = -1
@@ -52,6 +52,8 @@
   let last = ''
   const step = () => {
     const seen = read()
+    const trouble = document.querySelector('[data-testid="connection"]')?.innerText
+    if (trouble && seen?.phase === 'live') record.troubles.push(trouble)
     const now = JSON.stringify(seen)
     if (seen === null || now === last) return
     last = now

@@ -70,20 +70,23 @@ async def test_a_hundred_moves_on_a_bad_line_show_in_the_next_frame_and_end_as_t
                 pass
             playing.cancel()
             await asyncio.gather(playing, return_exceptions=True)
-            if await phone("next-hand").count():
+            if await moves_made(phone.page) < MOVES:
+                await phone.at("next-hand")
                 await phone.press("next-hand")
         table = counted.deals.tables[room]
         await all_decided(phone, line, table)
         await same(phone, table)
         found = await recorded(phone.page)
         await phone.page.goto("about:blank")
-    tell(found, line, game)
+    singles = [made for made in found.moves if made.quiet and len(made.made) == 1]
+    tell(found, line, game, len(singles))
     late = [made for made in found.moves if made.touched > 0 and not any(isinstance(m, Undo) for m in made.made)]
     assert late == []
-    singles = [made for made in found.moves if made.quiet and len(made.made) == 1]
-    assert len(singles) > MOVES / 2
+    assert len(singles) > MOVES / 5
     assert [(made.made[0], wrong) for made in singles if (wrong := shows(made.made[0], made))] == []
     assert cards_shown(found, line) == []
+    # A slow line is none that is lost, and nobody is told that it were.
+    assert found.troubles == []
     assert game.wrong == []
     assert game.looks >= MOVES
 
@@ -122,11 +125,11 @@ def cards_shown(found: Record, line: Line) -> list[str]:
             lying = next(cards for seq, cards in reversed(placed) if seq <= step.seq)
             fault = whole(step, lying)
             if fault is not None:
-                wrong.append(f"at {step.seq}: {fault}")
+                wrong.append(f"at {step.seq}: {fault}: {step}")
     return wrong
 
 
-def tell(found: Record, line: Line, game: Counting) -> None:
+def tell(found: Record, line: Line, game: Counting, alone: int) -> None:
     """For whoever reads along: times and counts, of which none is asserted."""
     kinds = Counter(type(move).__name__ for made in found.moves for move in made.made)
     refused = Counter(
@@ -135,7 +138,8 @@ def tell(found: Record, line: Line, game: Counting) -> None:
         for no in [message.get("no"), *(step.get("no") for step in message.get("steps", ()))]
         if no
     )
-    text = f"{dict(kinds)}; refused {dict(refused)}; {len(found.steps)} states shown, {game.looks} events counted"
+    text = f"{dict(kinds)}, of which {alone} in a frame of their own; refused {dict(refused)}"
+    text += f"; {len(found.steps)} states shown, {game.looks} events counted"
     sys.stdout.write(f"\n{text}\n")
 
 

@@ -114,3 +114,30 @@ async def test_cards_for_the_middle_by_tap_flick_and_drag_and_one_with_no_pile_i
     assert [pile.top for pile in both.middle] == ["6h"]
     assert (both.snatch, both.left, both.turned) == ("9s", 11, None)
     assert cards_of(both) == 52
+
+
+async def test_undo_waits_while_a_card_is_on_its_way_and_is_there_again_when_that_comes_back(
+    rare: Rare, pages: Pages
+) -> None:
+    phone, line = await pages.phone_with_line(rare)
+    rare.deals.give(await phone.host("Ann"), deck(work="9d 8s 7h 9h", stock="2c"))
+    await phone.start()
+    await phone.deal()
+    await phone.live()
+    await phone.turn()
+    line.hold()
+    await phone.drag(phone.card("9h"), phone("middle"))
+    await expect(phone.page.locator('[data-card="9h"][data-flying]')).to_have_count(1, timeout=PATIENCE)
+    said = len(line.sent)
+    await phone("undo").tap()
+    await phone.at("undo")
+    waiting = await phone.now()
+    assert waiting is not None
+    assert (waiting.in_turned, waiting.undo) == (1, True)
+    assert not [text for text in line.sent[said:] if "undo" in str(text)]
+    line.let_go()
+    await phone.says("No pile for that")
+    await expect(phone("stock")).to_have_attribute("data-turned", "0", timeout=PATIENCE)
+    await phone.gone("undo")
+    back = await phone.table()
+    assert (back.work[3], back.in_stock, back.turned) == (["9h"], 35, None)
