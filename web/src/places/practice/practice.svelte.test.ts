@@ -116,6 +116,19 @@ describe('a practice deal', () => {
     expect(it.practice.on).toBe(false)
   })
 
+  test('leads back to the invitation that it was begun at', async () => {
+    const it = new Practised()
+    it.twin.session.invited = 'ZZZZZ'
+    await it.opened()
+    expect(it.twin.session.invited).toBeNull()
+    const left = it.practice.leave()
+    await it.settle()
+    await it.done()
+    await left
+    expect(it.twin.session.room).toBeNull()
+    expect(it.twin.session.invited).toBe('ZZZZZ')
+  })
+
   test('is over once friends are asked: the room is like any other', async () => {
     const it = new Practised()
     await it.opened()

@@ -25,6 +25,8 @@ export class Practice {
   problem = $state<string | null>(null)
   #room = $state<string | null>(null)
   #ready = $state(false)
+  /** The room that the player was asked to when they began: it still is. */
+  #invited: string | null = null
   #walks = 0
   #waited = $state(0)
   #waits = new Set<{ fact: () => boolean; over: (met: boolean) => void }>()
@@ -50,6 +52,7 @@ export class Practice {
     this.problem = null
     this.hints = true
     this.#ready = false
+    this.#invited = this.session.invited
     await this.#walk('welcome', async (step) => {
       await step(this.session.host(name.trim() || words.practice.you))
       this.#keep(this.session.room)
@@ -91,6 +94,7 @@ export class Practice {
       await this.session.leave()
       await step(this.#until(() => this.session.table === null && this.session.lobby !== null))
     })
+    this.session.invited = this.#invited
     await this.session.leave()
   }
 
