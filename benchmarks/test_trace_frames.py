@@ -60,6 +60,7 @@ def test_the_main_thread_of_the_page_that_worked_is_read_and_no_other() -> None:
     assert (frames.longest, frames.over) == (67, 1)
     assert (frames.task_longest, frames.tasks_over) == (80.0, 1)
     assert (frames.task_longest_cpu, frames.tasks_over_cpu) == (60.0, 1)
+    assert frames.over_at == [1.0]
     assert (frames.task_mean, frames.busy, frames.work) == (8.0, 0.1, {"paint": 4})
 
 

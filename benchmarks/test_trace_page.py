@@ -9,7 +9,7 @@ from benchmarks.trace_load import Load
 
 
 def found() -> Traced:
-    frames = Frames(20.0, 900, 58.5, 33.0, 0, 0.31, 6.1, 17.0, 41.0, 39.0, 0, 0, {"script": 2000, "paint": 100})
+    frames = Frames(20.0, 900, 58.5, 33.0, 0, 0.31, 6.1, 17.0, 41.0, 39.0, 0, 0, [], {"script": 2000, "paint": 100})
     return Traced(
         date="2026-01-02",
         cpu="A processor",

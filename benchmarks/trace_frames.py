@@ -39,6 +39,7 @@ class Frames(msgspec.Struct):
     task_longest_cpu: Annotated[float, Meta(description="the same in CPU time")]
     tasks_over: Annotated[int, Meta(description="tasks of more than 50 ms")]
     tasks_over_cpu: Annotated[int, Meta(description="tasks of more than 50 ms of CPU time")]
+    over_at: Annotated[list[float], Meta(description="seconds at which those began, by CPU time")]
     work: Annotated[dict[str, float], Meta(description="CPU ms of the main thread by what it did")]
 
 
@@ -82,6 +83,7 @@ def read(events: Iterable[Event]) -> Frames:
         task_longest_cpu=round(max(e.tdur for e in tasks) / 1000, 1),
         tasks_over=sum(e.dur > TOO_LONG * 1000 for e in tasks),
         tasks_over_cpu=sum(e.tdur > TOO_LONG * 1000 for e in tasks),
+        over_at=[round((e.ts - tasks[0].ts) / 1e6, 1) for e in tasks if e.tdur > TOO_LONG * 1000],
         work={name: round(ms) for name, ms in work.most_common()},
     )
 

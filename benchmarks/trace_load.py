@@ -28,10 +28,10 @@ new MutationObserver((_, me) => {
   me.disconnect()
 }).observe(document, { subtree: true, childList: true })"""
 _SETTLED = f"() => window.load.there > 0 && performance.now() - Math.max(window.load.there, window.load.long) > {QUIET}"
-_TOLD = """() => ({
-  paint: performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0,
-  interactive: Math.max(window.load.there, window.load.long),
-})"""
+_TOLD = """() => {
+  const paint = performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0
+  return { paint, interactive: Math.max(paint, window.load.there, window.load.long) }
+}"""
 
 
 class Load(msgspec.Struct):

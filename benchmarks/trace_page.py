@@ -72,8 +72,8 @@ def _page(found: Traced) -> Iterator[str]:
             yield f"| {name} | " + " | ".join(_load(of)) + " |"
     yield from (
         "",
-        "*Interactive*: a name can be typed, and no task longer than 50 ms follows. Scripts and styles of a first load,"
-        " as gzip packs them; over the line they go as Brotli does:",
+        "*Interactive*: what can be typed into shows, and no task longer than 50 ms follows. Scripts and styles of a"
+        " first load, as gzip packs them; over the line they go as Brotli does:",
         "",
         "| page | bytes | at most |",
         "| --- | --- | --- |",
@@ -123,5 +123,6 @@ def hand(of: Hand) -> Iterator[str]:
         f"  main thread {f.busy:.0%} busy; a frame costs it {f.task_mean} ms, p99 {f.task_p99} ms; longest task"
         f" {f.task_longest:.0f} ms (CPU {f.task_longest_cpu:.0f} ms);"
         f" over 50 ms: {f.tasks_over} (by CPU {f.tasks_over_cpu})"
+        + (f", at {', '.join(f'{at:.1f} s' for at in f.over_at)}" if f.over_at else "")
     )
     yield "  CPU ms: " + ", ".join(f"{kind} {ms:.0f}" for kind, ms in f.work.items())
