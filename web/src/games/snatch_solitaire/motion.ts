@@ -20,7 +20,8 @@ export interface Start extends Point {
   scale: number
 }
 
-const still = (): boolean => prefersReducedMotion.current
+/** Its player wants nothing to move. */
+export const still = (): boolean => prefersReducedMotion.current
 
 /** A card comes flying from there; `tilt` in degrees, as it was thrown. */
 export function fly(node: HTMLElement, from: Start, tilt: number, then: () => void): void {
@@ -45,7 +46,6 @@ export function land(node: HTMLElement, from: Start, then: () => void): void {
 
 /** The top of a pile goes beneath it, out at its side. */
 export function under(node: HTMLElement, height: number, then: () => void): void {
-  if (still()) return then()
   const out = `translate(0, ${-height * 0.55}px) rotate(-5deg)`
   ended(node.animate([{ transform: 'none' }, { transform: out, offset: 0.45 }, { transform: 'none' }], { duration: 420, easing: 'ease-in-out' }), then)
 }
@@ -57,7 +57,7 @@ export function shake(node: Element): void {
   node.animate(way, { duration: 200, easing: 'ease-in-out' })
 }
 
-/** A card that turns about its upright axis: 0 shows its face, 180 its back. */
+/** A card that turns about its upright axis: 0 shows its face, 180 its back. Not for who wants it still. */
 export class Turn {
   #now: Animation | null = null
   #way: [number, number] = [0, 0]
@@ -83,7 +83,7 @@ export class Turn {
     this.#now?.cancel()
     this.#way = [from, to]
     const pose = (angle: number, x: number): Keyframe => ({ transform: `translateX(${x}px) perspective(700px) rotateY(${angle}deg)` })
-    this.#now = this.node.animate([pose(from, slide), pose(to, end)], { duration: still() ? 0 : duration, easing: EASE, fill })
+    this.#now = this.node.animate([pose(from, slide), pose(to, end)], { duration, easing: EASE, fill })
     const mine = this.#now
     if (then) ended(mine, () => mine === this.#now && then())
   }
