@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Browser, Page, expect
 
 from games.snatch_solitaire.messages import ToMiddle
 from tests.browser.barriers import Barriers
 from tests.browser.decks import deck
+from tests.browser.finger import Finger
+from tests.browser.listener import Listener, choose
 from tests.browser.pages import Pages, Rare
 from tests.browser.phone_page import PATIENCE, PhonePage
 from tests.e2e.party import Party, must, until
@@ -110,6 +112,125 @@ async def opened(phone: PhonePage, testid: str, look: Callable[[], Awaitable[Non
     await phone.gone("close")
 
 
+async def test_by_ear_alone_a_hand_is_won_against_an_easy_bot(rare: Rare, pages: Pages) -> None:
+    ann = await pages.phone(rare)
+    room = await ann.host("Ann")
+    await ann.add_bots(1, "easy")
+    await ann.start("one")
+    # Hers needs the middle, the work piles and the stock; the bot has aces for it, and then the wrong cards.
+    anns = deck(snatch="Qs 2h 5d 3h 8c 4h 5h 6h 7h 8h 9h Th Jh", work="Kd 6c Js 9d", stock="4c 3s Ac 2c Ah")
+    bots = deck(snatch="2s 2h 3h 4h 5h 6h 7h 8h 9h Th Jh Qh Ah", work="Ks Kc Kd Kh", stock="Ad Ac")
+    rare.deals.give(room, anns, bots)
+    await ann.deal()
+    ear = await Listener.on(ann.page)
+    await ann.live()
+    await ear.heard("Snatch!")
+    await ear.heard("Ada: ace of")
+    played = turns = 0
+    while (hand := await ear.hand()) is not None:
+        thing = choose(hand)
+        if thing is None:
+            turns += 1
+            assert turns < 60, await ear.all_heard()
+        before = len(await ear.all_heard())
+        await ear.press(thing or hand.stock)
+        played += thing is not None
+        assert played < 80, await ear.all_heard()
+        # What came of it is heard before the next move is thought of.
+        await ann.page.wait_for_function(
+            "n => window.heard.length > n || !document.querySelector('[data-testid=\"table\"]')",
+            arg=before,
+            timeout=PATIENCE,
+        )
+    assert played >= 13
+    heard = await ear.all_heard()
+    told = "queen of spades onto king of diamonds. Snatch pile: 2 of hearts, 12 left"
+    assert any(told in text for text in heard)
+    assert any("Middle: ace of hearts" in text for text in heard)
+    await ann.at("scores")
+    assert await ear.find("heading", "Snatch!")
+    await expect(ann("emptied")).to_have_text("You emptied your pile")
+
+
+async def test_a_german_browser_gets_german_and_a_chosen_language_stays(chromium: Browser, rare: Rare) -> None:
+    context = await chromium.new_context(locale="de-AT", viewport={"width": 320, "height": 568}, has_touch=True)
+    page = await context.new_page()
+    phone = PhonePage(page, await Finger.on(page), rare.url)
+    await page.goto(phone.url)
+    await expect(phone("host")).to_have_text("Raum eröffnen")
+    await narrow(page, "de")
+    await phone.host("Jo")
+    await phone.add_bots(1, "easy")
+    await expect(phone("start")).to_have_text("Start")
+    await narrow(page, "de")
+    await phone.start()
+    await expect(phone("deal")).to_have_text("Austeilen")
+    await narrow(page, "de")
+    await phone("settings").tap()
+    await page.locator('label:has([data-testid="language-en"])').tap()
+    await phone("close").tap()
+    await expect(phone("deal")).to_have_text("Deal")
+    await page.reload()
+    await expect(phone("deal")).to_have_text("Deal", timeout=PATIENCE)
+    await narrow(page, "en")
+    await context.close()
+
+
+async def narrow(page: Page, language: str) -> None:
+    """In this language, and at 320 pixels, as on a small phone or large at four times the size, nothing is cut off."""
+    seen = await page.evaluate("[document.documentElement.lang, document.documentElement.scrollWidth]")
+    assert seen == [language, 320]
+
+
+_FOCUSABLE = """() => {
+    const one = 'a[href], button:enabled:not([tabindex="-1"]), select:enabled, input:enabled, [tabindex="0"]'
+    const groups = new Set()
+    window.stops = [...document.querySelectorAll(one)].filter((node) => {
+        if (!node.checkVisibility({ visibilityProperty: true }) || node.closest('[inert]')) return false
+        // The Tab key stops at a group of radio buttons once.
+        if (node.type !== 'radio') return true
+        const group = [...document.getElementsByName(node.name)]
+        return node.checked || (!group.some((other) => other.checked) && node === group[0])
+    })
+    window.stops[0].focus({ focusVisible: true })
+    return window.stops.length
+}"""
+_STOPPED = """() => {
+    const node = document.activeElement
+    const { left, top, width, height } = node.getBoundingClientRect()
+    const [x, y] = [left + width / 2, top + height / 2]
+    const seen = node.contains(document.elementFromPoint(x, y)) || node.type === 'radio'
+    const ring = getComputedStyle(node).outlineStyle !== 'none' || node.type === 'radio'
+    return { at: window.stops.indexOf(node), is: node.outerHTML.slice(0, 120), seen, ring }
+}"""
+
+
+async def test_the_tab_key_stops_at_everything_in_reading_order_and_where_it_is_shows(rare: Rare, pages: Pages) -> None:
+    ann = await pages.phone(rare)
+    await ann.page.goto(ann.url)
+    await ann.at("host-name")
+    await tabs_through(ann.page, least=6)
+    await ann.host("Ann")
+    await ann.add_bots(2, "easy")
+    await tabs_through(ann.page, least=12)
+    # The button that had the focus goes: then the next place's heading has it.
+    await ann("start").press("Enter")
+    await ann.at("deal")
+    await expect(ann.page.get_by_role("heading", level=1)).to_be_focused()
+    await tabs_through(ann.page, least=6)
+
+
+async def tabs_through(page: Page, least: int) -> None:
+    count = await page.evaluate(_FOCUSABLE)
+    assert count >= least
+    for n in range(1, count):
+        await page.keyboard.press("Tab")
+        stopped = await page.evaluate(_STOPPED)
+        assert stopped["at"] == n, stopped
+        assert stopped["seen"], stopped
+        assert stopped["ring"], stopped
+
+
 async def test_every_player_is_told_apart_by_shape_as_well_as_by_colour(
     rare: Rare, pages: Pages, people: Party
 ) -> None:
@@ -134,5 +255,6 @@ async def test_every_player_is_told_apart_by_shape_as_well_as_by_colour(
 
 
 async def shapes(page: Page, selector: str) -> set[str]:
+    """By the strokes that they are drawn with, wherever that is and however large."""
     found = await page.locator(selector).evaluate_all("nodes => nodes.map(node => node.getAttribute('d'))")
-    return set(found)
+    return {"".join(filter(str.isalpha, path)) for path in found}
