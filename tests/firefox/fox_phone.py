@@ -40,7 +40,8 @@ class FoxPhone:
         self.tab, self.url = tab, url
         self.finger = Finger(self._put)
 
-    async def _put(self, kind: str, at: Point | None) -> None:
+    async def _put(self, kind: str, at: Point | None, when: float | None) -> None:
+        """`when` is the browser's: it takes no other time than now."""
         match kind, at:
             case "touchStart", Point(x, y):
                 move = {"type": "pointerMove", "x": round(x), "y": round(y)}
