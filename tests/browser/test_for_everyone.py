@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 
 import pytest
 from playwright.async_api import Browser, Page, expect
 
 from games.snatch_solitaire.messages import ToMiddle
+from tests.browser.alone import alone
 from tests.browser.barriers import Barriers
 from tests.browser.decks import deck
 from tests.browser.finger import Finger
@@ -101,6 +103,41 @@ async def test_the_standings_and_an_error_have_none_either(rare: Rare, pages: Pa
     await barriers.look(ann.page, "standings")
     await tv.phase("standings")
     await barriers.look(tv.page, "TV, standings")
+    assert barriers.found == []
+
+
+async def test_nor_have_settings_a_practice_deal_and_a_game_that_was_opened_elsewhere(rare: Rare, pages: Pages) -> None:
+    barriers = Barriers()
+    ann = await pages.phone(rare)
+    await ann.page.goto(ann.url)
+    await opened(ann, "settings", lambda: barriers.look(ann.page, "settings"))
+    await ann("practise").tap()
+    await ann.at("practice-deal")
+    await barriers.look(ann.page, "practice, welcome")
+    await expect(ann.page).to_have_url(re.compile("/r/"), timeout=PATIENCE)
+    rare.deals.give(ann.page.url.rsplit("/", 1)[1], deck(snatch="Ah Qs"), deck())
+    await ann("practice-deal").tap()
+    await ann.live()
+    await ann.at("hint")
+    await ann.at("hint-from")
+    await barriers.look(ann.page, "practice, hint")
+    await opened(ann, "settings", lambda: barriers.look(ann.page, "settings at the table"))
+    elsewhere = await pages.tab(ann.page.context, rare)
+    await elsewhere.page.goto(ann.page.url)
+    await elsewhere.live()
+    await ann.at("taken-over")
+    await barriers.look(ann.page, "taken over")
+    assert barriers.found == []
+
+
+async def test_nor_has_the_page_without_a_connection(rare: Rare, pages: Pages) -> None:
+    barriers = Barriers()
+    ann = await pages.phone(rare)
+    # It asks until it may load the real one.
+    await ann.page.route("**/config.json", lambda route: route.abort())
+    await ann.page.goto(f"{ann.url}/offline.html")
+    await ann.at("offline")
+    await barriers.look(ann.page, "offline")
     assert barriers.found == []
 
 
@@ -258,3 +295,32 @@ async def shapes(page: Page, selector: str) -> set[str]:
     """By the strokes that they are drawn with, wherever that is and however large."""
     found = await page.locator(selector).evaluate_all("nodes => nodes.map(node => node.getAttribute('d'))")
     return {"".join(filter(str.isalpha, path)) for path in found}
+
+
+async def test_letters_and_digits_that_somebody_switched_off_do_nothing_and_all_else_still_plays(
+    rare: Rare, pages: Pages
+) -> None:
+    ann = await alone(rare, pages, deck(work="9d 8s 7h 6c", stock="4c 3s"), (1280, 800), touch=False)
+    keys = ann.page.keyboard
+    await ann("settings").click()
+    await ann("setting-keys").click()
+    await ann("close").click()
+    await expect(ann("settings-sheet")).to_be_hidden(timeout=PATIENCE)
+    before = await ann.table()
+    # Each would have done something.
+    for key in ("2", "7", "Shift+2", "m", "p"):
+        await keys.press(key)
+    await ann("stock").focus()
+    await keys.press("Enter")
+    await expect(ann("turned")).to_have_attribute("data-card", "4c", timeout=PATIENCE)
+    seen = await ann.table()
+    assert (seen.work, seen.in_stock, seen.paused) == (before.work, before.in_stock - 1, False)
+    asked = "Aces open the middle"
+    assert asked not in await ann("told").inner_text()
+    await ann("settings").click()
+    await ann("setting-keys").click()
+    await ann("close").click()
+    await keys.press("m")
+    await expect(ann("told")).to_contain_text(asked, timeout=PATIENCE)
+    await keys.press("p")
+    await ann.at("paused")

@@ -80,6 +80,16 @@ describe('what a game sounds and feels like', () => {
     expect([muchLater.played.length, muchLater.shaken.length]).toEqual([1, 0])
   })
 
+  it('letters and digits do nothing where they are switched off, other keys as ever', () => {
+    const { feel, store } = device()
+    const keys = ['p', 'P', 'м', '7', '%', 'Dead', ' ', 'Enter', 'ArrowUp', 'Escape']
+    const obeyed = (): string[] => keys.filter((key) => feel.settings.obeys(key))
+    expect(obeyed()).toEqual(keys)
+    feel.settings.choose('keys', false)
+    expect(obeyed()).toEqual([' ', 'Enter', 'ArrowUp', 'Escape'])
+    expect(device({ store }).feel.settings.keys).toBe(false)
+  })
+
   it('audio is woken by a touch, but not where sound is off', () => {
     const { feel, page, woken } = device()
     page.dispatchEvent(new Event('pointerdown'))

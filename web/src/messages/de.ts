@@ -273,6 +273,7 @@ export const de: Words = {
     sound: 'Ton',
     vibration: 'Vibration',
     fourColours: 'Jede Farbe in eigener Farbe',
+    keys: 'Buchstaben- und Zifferntasten',
     language: 'Sprache',
   },
   help: {
@@ -302,6 +303,7 @@ export const de: Words = {
       ['×', 'Verlässt das Spiel, nach einer Frage. Deine Karten bleiben und zählen, und du kannst zu ihnen zurück.'],
     ],
     keysTitle: 'Mit der Tastatur',
+    keysOff: 'Buchstaben und Ziffern kannst du in den Einstellungen abschalten.',
     keyboard: [
       ['1 2 3 4', 'Reihen'],
       ['5', 'Snatch-Stapel'],
