@@ -1,6 +1,6 @@
-"""Case 13: a tab in the background for two minutes, its timers throttled as browsers do.
+"""Case 13: a page that its system freezes, and a tab in the background for two minutes, its timers throttled.
 
-Everybody else's clocks run so many times as fast as usual: the server's pings, the grace,
+For the second everybody else's clocks run so many times as fast as usual: the server's pings, the grace,
 how often presence is told, when a silent socket is forgotten.  So a few seconds hold as
 many of their periods as two minutes do; the page's own clock is set two minutes on.
 """
@@ -23,9 +23,9 @@ from services.gateway import presence
 from simulate.phone import Phone
 from tests.browser.decks import ChosenDeals, deck, hurried_games
 from tests.browser.pages import Pages, Rare
-from tests.browser.phone_page import PATIENCE
+from tests.browser.phone_page import PATIENCE, PhonePage
 from tests.e2e.inprocess import stack_in_process
-from tests.e2e.party import must, party, until, within
+from tests.e2e.party import Party, must, party, until, within
 from wire import client_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(120)]
@@ -65,33 +65,62 @@ async def in_the_background(page: Page) -> None:
         await page.clock.fast_forward(60_000)
 
 
+async def dealt(at: Rare, people: Party, bo: PhonePage) -> Phone:
+    """A hand of Ann, who hosts and has four spades to play, and Bo, on this page."""
+    ann = await people.host("Ann")
+    await bo.join(people.room, "Bo")
+    await until(ann, lambda p: len(p.lobby.players) == 2 and p.lobby.players[-1].present)
+    await people.start(ann)
+    await bo.at("waiting-host")
+    at.deals.give(people.room, deck(work="As 2s 3s 4s"), deck(stock="2c"))
+    await must(ann, client_in.Deal())
+    await people.live()
+    await bo.live()
+    return ann
+
+
+async def spades(ann: Phone) -> None:
+    for work, card in enumerate(("As", "2s", "3s", "4s")):
+        await must(ann, ToMiddle(card, "work", work))
+
+
+async def up_to_date(bo: PhonePage) -> None:
+    """Bo sees the spades, and goes on playing."""
+    await expect(bo("pile-1")).to_have_attribute("data-top", "4s", timeout=PATIENCE)
+    await bo.turn()
+    assert (await bo.table()).turned == "2c"
+
+
+async def test_a_page_in_the_background_has_the_table_right_at_once_when_it_comes_back(
+    rare: Rare, pages: Pages, people: Party
+) -> None:
+    bo = await pages.phone(rare)
+    ann = await dealt(rare, people, bo)
+    cdp = await bo.page.context.new_cdp_session(bo.page)
+    await cdp.send("Page.setWebLifecycleState", {"state": "frozen"})
+    await spades(ann)
+    assert ann.screen.table is not None
+    assert [m.present for m in ann.screen.table.members] == [True, True]
+    await cdp.send("Page.setWebLifecycleState", {"state": "active"})
+    await up_to_date(bo)
+
+
 async def test_a_tab_two_minutes_in_the_background_keeps_its_seat_is_never_said_to_have_left_and_is_right_at_once(
     quick: Rare, pages: Pages
 ) -> None:
     async with party(quick) as people:
-        ann = await people.host("Ann")
         bo = await pages.phone(quick)
         await bo.page.clock.install()
-        await bo.join(people.room, "Bo")
-        await until(ann, lambda p: len(p.lobby.players) == 2 and p.lobby.players[-1].present)
-        await people.start(ann)
-        await bo.at("waiting-host")
-        quick.deals.give(people.room, deck(work="As 2s 3s 4s"), deck(stock="2c"))
-        await must(ann, client_in.Deal())
-        await people.live()
-        await bo.live()
+        ann = await dealt(quick, people, bo)
         given_up = asyncio.create_task(ann.until(seems_away))
         hidden = asyncio.create_task(in_the_background(bo.page))
-        for work, card in enumerate(("As", "2s", "3s", "4s")):
-            await must(ann, ToMiddle(card, "work", work))
+        await spades(ann)
         await within(hidden)
         assert not given_up.done(), "somebody in the background was said to be away"
         given_up.cancel()
         await bo.page.evaluate(_HIDE, False)
         await bo.page.clock.resume()
-        await expect(bo("pile-1")).to_have_attribute("data-top", "4s", timeout=PATIENCE)
-        await bo.turn()
-        assert (await bo.table()).turned == "2c"
+        await up_to_date(bo)
         assert not seems_away(ann)
 
 

@@ -11,7 +11,6 @@ from tests.browser.finger import Point
 from tests.browser.pages import Pages, Rare
 from tests.browser.phone_page import PATIENCE, PhonePage
 from tests.e2e.party import Party, must, until
-from wire import client_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(120)]
 
@@ -134,28 +133,3 @@ async def test_a_refresh_in_countdown_pause_and_scores_shows_the_same_again(
     assert bo.screen.phase() == "scores"
     await ann.press("next-hand")
     await ann.live()
-
-
-async def test_a_page_in_the_background_has_the_table_right_at_once_when_it_comes_back(
-    rare: Rare, pages: Pages, people: Party
-) -> None:
-    ann = await people.host("Ann")
-    bo = await pages.phone(rare)
-    await bo.join(people.room, "Bo")
-    await until(ann, lambda p: len(p.lobby.players) == 2 and p.lobby.players[-1].present)
-    await people.start(ann)
-    await bo.at("waiting-host")
-    rare.deals.give(people.room, deck(work="As 2s 3s 4s"), deck(stock="2c"))
-    await must(ann, client_in.Deal())
-    await people.live()
-    await bo.live()
-    cdp = await bo.page.context.new_cdp_session(bo.page)
-    await cdp.send("Page.setWebLifecycleState", {"state": "frozen"})
-    for work, card in enumerate(("As", "2s", "3s", "4s")):
-        await must(ann, ToMiddle(card, "work", work))
-    assert ann.screen.table is not None
-    assert [m.present for m in ann.screen.table.members] == [True, True]
-    await cdp.send("Page.setWebLifecycleState", {"state": "active"})
-    await expect(bo("pile-1")).to_have_attribute("data-top", "4s", timeout=PATIENCE)
-    await bo.turn()
-    assert (await bo.table()).turned == "2c"
