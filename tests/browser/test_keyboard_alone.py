@@ -95,29 +95,28 @@ async def test_a_whole_game_from_the_first_page_to_the_next_one_by_keys_and_numb
 async def test_arrows_and_enter_play_taps_and_a_lifted_run_goes_where_it_is_told(rare: Rare, pages: Pages) -> None:
     cards = deck(work="9d 8s 7d 9h", snatch="Ah 2h Kd", stock="Ac 2c")
     phone = await alone(rare, pages, cards, DESK, touch=False)
-    await go_to(phone, "stock")
-    await press(phone, "Enter")
+    await enter(phone, "stock")
     await expect(phone("turned")).to_have_attribute("data-card", "Ac", timeout=PATIENCE)
-    await go_to(phone, "turned")
-    await press(phone, "Enter")
+    await enter(phone, "turned")
     await expect(phone("pile-1")).to_have_attribute("data-top", "Ac", timeout=PATIENCE)
-    await go_to(phone, "snatch")
-    await press(phone, "Enter")
+    await enter(phone, "snatch")
     await expect(phone("pile-2")).to_have_attribute("data-top", "Ah", timeout=PATIENCE)
-    await go_to(phone, "work-1-0")
-    await press(phone, "Enter")
+    await enter(phone, "work-1-0")
     await expect(phone("work-0")).to_have_attribute("data-card", "8s", timeout=PATIENCE)
-    await go_to(phone, "work-2-0")
-    await press(phone, "Enter")
+    await enter(phone, "work-2-0")
     await expect(phone("work-0")).to_have_attribute("data-card", "7d", timeout=PATIENCE)
     # The run from 8s down, lifted from inside its pile.
-    await go_to(phone, "work-0-1")
-    await press(phone, "Enter")
+    await enter(phone, "work-0-1")
     await expect(phone("work-3")).to_have_attribute("data-card", "7d", timeout=PATIENCE)
     seen = await phone.table()
     assert seen.work == [["9d"], [], [], ["9h", "8s", "7d"]]
     assert seen.middle != []
     assert (seen.snatch, seen.left) == ("2h", 12)
+
+
+async def enter(phone: PhonePage, spot: str) -> None:
+    await go_to(phone, spot)
+    await press(phone, "Enter")
 
 
 async def go_to(phone: PhonePage, spot: str) -> None:
