@@ -74,6 +74,8 @@ export class Session extends Screen {
   /** A snapshot has come on this socket: moves may be sent. */
   #live = false
   #leaving: (() => void) | null = null
+  /** Of where to be; the last one counts. */
+  #wishes = 0
   #freshness: Freshness
 
   constructor(ports: SessionPorts = pagePorts()) {
@@ -105,7 +107,7 @@ export class Session extends Screen {
 
   /** Opens a room and enters it. Throws ActError. */
   async host(name: string): Promise<void> {
-    this.#enter(await createRoom(this.#ports.fetch, name))
+    await this.#into(createRoom(this.#ports.fetch, name))
   }
 
   /** Enters a room by its code, as typed; comes back to the own seat when there is one. Throws ActError. */
@@ -113,7 +115,14 @@ export class Session extends Screen {
     const room = tidyCode(code)
     if (!room) throw errorOf('no_room')
     const ticket = this.#ports.keep.ticket(room)
-    this.#enter(await joinRoom(this.#ports.fetch, room, name, ticket?.token ?? null))
+    await this.#into(joinRoom(this.#ports.fetch, room, name, ticket?.token ?? null))
+  }
+
+  /** A room that comes when another has been asked for, or the player went home, is not entered. */
+  async #into(asked: Promise<Entry>): Promise<void> {
+    const wish = ++this.#wishes
+    const entry = await asked
+    if (wish === this.#wishes) this.#enter(entry)
   }
 
   /** After `taken_over`: play here again. */
@@ -123,20 +132,21 @@ export class Session extends Screen {
     }
   }
 
-  /** From the lobby or the table to home. The host's leaving a table brings everyone to the lobby instead. */
+  /** From the lobby or the table to home. The host's leaving a table brings everyone to the lobby instead, if it is heard. */
   async leave(): Promise<void> {
     if (this.table) {
-      if (this.isHost) {
-        this.move({ t: 'leave' })
-        return
-      }
+      const host = this.isHost
+      const wish = ++this.#wishes
+      const before = this.#leaving
       const told = new Promise<void>((resolve) => {
-        this.#leaving = resolve
-        setTimeout(resolve, LEAVE_MS)
+        this.#leaving = () => (before?.(), resolve())
+        // A host waits for the lobby as long as there is a line to it.
+        if (!host || !this.#live) setTimeout(resolve, LEAVE_MS)
       })
       this.move({ t: 'leave' })
       await told
-      this.#home(null)
+      this.#leaving = null
+      if (wish === this.#wishes && (this.table || !host)) this.#home(null)
     } else if (this.lobby) {
       const room = this.room
       await this.act({ t: 'leave' }).catch(() => undefined)
@@ -182,6 +192,7 @@ export class Session extends Screen {
   }
 
   #home(why: string | null): void {
+    this.#wishes += 1
     this.#link?.stop()
     this.#link = null
     this.#reset()
@@ -205,6 +216,7 @@ export class Session extends Screen {
     super.dropTable()
     this.flights = []
     this.#outbox = new Outbox()
+    this.#leaving?.()
   }
 
   #down(): void {
@@ -351,10 +363,7 @@ export class Session extends Screen {
   }
 
   protected override tableChanged(event: TableEvent): void {
-    if (event.t === 'closed') {
-      this.#leaving?.()
-      this.dropTable()
-    }
+    if (event.t === 'closed') this.dropTable()
     this.#renew()
   }
 

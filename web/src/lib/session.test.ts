@@ -46,6 +46,84 @@ describe('coming in', () => {
   })
 })
 
+describe('a host who leaves a table', () => {
+  let left: boolean
+  const leave = (): void => void twin.session.leave().then(() => (left = true))
+  beforeEach(() => {
+    left = false
+    twin.begin()
+    twin.connect()
+    twin.socket.say({ t: 'lobby', room: 'BCDFG', rev: 1, host: 'p0', players: [] })
+  })
+
+  test('comes to the lobby, with everybody', async () => {
+    leave()
+    await vi.advanceTimersByTimeAsync(2000)
+    expect(twin.session.table).not.toBeNull()
+    twin.table([{ t: 'closed', why: 'host_left' }], { by: ME, id: 1 })
+    await vi.advanceTimersByTimeAsync(0)
+    expect([twin.session.status, twin.session.table, left]).toEqual(['open', null, true])
+  })
+
+  test('asks twice, and both are answered', async () => {
+    leave()
+    const second = twin.session.leave()
+    twin.table([{ t: 'closed', why: 'host_left' }], { by: ME, id: 1 })
+    await second
+    expect([twin.session.status, left]).toEqual(['open', true])
+  })
+
+  test('goes home when the line turns out to be dead', async () => {
+    leave()
+    twin.socket.die()
+    await vi.advanceTimersByTimeAsync(0)
+    expect([twin.session.status, left]).toEqual(['home', true])
+  })
+
+  test('goes home soon when there was no line', async () => {
+    twin.socket.die()
+    leave()
+    expect(twin.session.status).toBe('reconnecting')
+    await vi.advanceTimersByTimeAsync(1500)
+    expect([twin.session.status, left]).toEqual(['home', true])
+  })
+})
+
+describe('a room that was asked for and comes late', () => {
+  let come: (room: string) => Promise<void>
+  beforeEach(() => {
+    const asked: ((room: string) => void)[] = []
+    twin.fetch = () =>
+      new Promise((resolve) => asked.push((room) => resolve(new Response(JSON.stringify({ room, player: 'p0', token: `of ${room}` })))))
+    come = async (room) => {
+      asked.shift()?.(room)
+      await vi.advanceTimersByTimeAsync(0)
+    }
+  })
+
+  test('is entered', async () => {
+    void twin.session.host('Ann')
+    await come('CCCCC')
+    expect(twin.session.room).toBe('CCCCC')
+  })
+
+  test('is not, when the player went home meanwhile', async () => {
+    void twin.session.host('Ann')
+    await twin.session.leave()
+    await come('CCCCC')
+    expect([twin.session.status, twin.session.room, twin.session.lastRoom()]).toEqual(['home', null, 'BCDFG'])
+  })
+
+  test('takes nobody out of the one that was asked for after it', async () => {
+    void twin.session.host('Ann')
+    void twin.session.join('DDDDD', 'Ann')
+    await come('CCCCC')
+    expect(twin.session.room).toBeNull()
+    await come('DDDDD')
+    expect(twin.session.room).toBe('DDDDD')
+  })
+})
+
 test('a countdown that is held keeps what it had left', () => {
   twin.begin()
   twin.connect()

@@ -83,6 +83,8 @@ export class Twin {
   build: string | null = null
   hidden = false
   seq = 10
+  /** What answers HTTP calls. */
+  fetch: SessionPorts['fetch'] = () => Promise.reject(new Error('no HTTP here'))
 
   constructor() {
     this.keep.keepTicket('BCDFG', { token: 'token', player: 'p0' })
@@ -95,7 +97,7 @@ export class Twin {
       now: () => this.time,
       random: () => 1,
       hidden: () => this.hidden,
-      fetch: () => Promise.reject(new Error('no HTTP here')),
+      fetch: (url, init) => this.fetch(url, init),
       keep: this.keep,
       url: 'ws://twin/ws',
       address: () => undefined,

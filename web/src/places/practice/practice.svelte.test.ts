@@ -104,16 +104,17 @@ describe('a practice deal', () => {
     expect(it.twin.session.toasts).toHaveLength(1)
   })
 
-  test('that was given up while its room was being opened leaves that room', async () => {
+  test('that was given up while its room was being opened takes nobody out of a room that they went to meanwhile', async () => {
     const it = new Practised()
     let opened = (): void => undefined
-    it.twin.session.host = () => new Promise((resolve) => (opened = () => (it.twin.begin(), resolve())))
+    it.twin.session.host = () => new Promise((resolve) => (opened = resolve))
     void it.practice.begin('Ann')
     await it.practice.leave()
+    it.twin.begin()
     opened()
     await it.settle()
-    expect(it.twin.session.room).toBeNull()
-    expect(it.practice.on).toBe(false)
+    expect(it.twin.session.room).toBe('BCDFG')
+    expect([it.practice.stage, it.practice.on]).toEqual(['off', false])
   })
 
   test('leads back to the invitation that it was begun at', async () => {

@@ -98,10 +98,7 @@ export class Practice {
     await this.session.leave()
   }
 
-  /**
-   * Takes one step after the other, unless another walk has begun or the player went elsewhere.
-   * What a step answers then is left where it is: a room that came too late is left again.
-   */
+  /** Takes one step after the other, unless another walk has begun or the player went elsewhere. */
   async #walk(stage: Stage, steps: (step: (of: Promise<void>) => Promise<void>) => Promise<void>): Promise<void> {
     const walk = ++this.#walks
     this.stage = stage
@@ -111,11 +108,7 @@ export class Practice {
         if (walk !== this.#walks) throw new Elsewhere()
       })
     } catch (error) {
-      if (walk !== this.#walks) {
-        if (this.#room === null && this.session.room !== null && this.session.table === null) await this.session.leave()
-        return
-      }
-      if (!(error instanceof Elsewhere)) this.#failed(error)
+      if (walk === this.#walks && !(error instanceof Elsewhere)) this.#failed(error)
     } finally {
       if (walk === this.#walks) this.stage = 'off'
     }
