@@ -5,7 +5,7 @@ export function stayAwake(): () => void {
   let ended = false
 
   async function ask(): Promise<void> {
-    if (document.visibilityState !== 'visible' || !('wakeLock' in navigator)) return
+    if (document.visibilityState !== 'visible' || !('wakeLock' in navigator) || lock?.released === false) return
     try {
       const given = await navigator.wakeLock.request('screen')
       if (ended) void given.release()
