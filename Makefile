@@ -54,7 +54,7 @@ bench: setup ## how fast it is, beside the peer, in some 25 minutes: docs/benchm
 bench-quick: setup ## the same in a few minutes, into test-results/bench
 	@.venv/bin/snatch bench --plan quick $(if $(PARTS),--parts $(PARTS)) $(ARGS)
 
-trace: ## frames and load of the client on a slow phone, in some ten minutes: docs/client.md; ARGS="--screens phone"
+trace: ## frames and load of the client on a slow phone, in some five minutes: docs/client.md; ARGS="--screens phone"
 	@$(SETUP) test
 	@.venv/bin/snatch trace --page $(ARGS)
 
