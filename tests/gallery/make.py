@@ -32,6 +32,8 @@ SCHEMES = ("light", "dark")
 AT_ONCE = 2
 STILL = re.compile(r"table|practice|watching|countdown|dealing|leave|tv-")
 """Places that never scroll; others may, downwards."""
+LATE = {"practice": "hint"}
+"""What of a place shows only after a moment."""
 SETTLED = """async () => {
   await document.fonts.ready
   await Promise.all([...document.images].map((image) => image.decode().catch(() => undefined)))
@@ -92,6 +94,8 @@ class Photographer:
         await page.route("**/qr/*", _qr)
         await page.route("**/config.json", lambda route: route.fulfill(json={}))
         await page.goto(f"{self._url}?place={shot.place}&language={shot.language}")
+        if shot.place in LATE:
+            await page.get_by_test_id(LATE[shot.place]).wait_for()
         for scheme in SCHEMES:
             await page.emulate_media(color_scheme="light" if scheme == "light" else "dark")
             wide, tall = await page.evaluate(SETTLED)

@@ -15,7 +15,7 @@ export interface Place {
 
 const FULL = { n: 8, bots: 3, piles: 32 }
 
-/** `cards` and `toasts` are none; they are put together in Gallery.svelte. */
+/** `cards`, `toasts` and `offline` are none; they are put together in Gallery.svelte. */
 export const PLACES: Record<string, Place> = {
   home: { home: true },
   'home-again': { home: true, wish: { why: true } },

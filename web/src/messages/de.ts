@@ -272,8 +272,8 @@ export const de: Words = {
     title: 'Einstellungen',
     sound: 'Ton',
     vibration: 'Vibration',
-    fourColours: 'Jede Farbe in eigener Farbe',
-    keys: 'Buchstaben- und Zifferntasten',
+    fourColours: 'Vierfarbiges Blatt',
+    keys: 'Tastenkürzel',
     language: 'Sprache',
   },
   help: {
@@ -303,7 +303,7 @@ export const de: Words = {
       ['×', 'Verlässt das Spiel, nach einer Frage. Deine Karten bleiben und zählen, und du kannst zu ihnen zurück.'],
     ],
     keysTitle: 'Mit der Tastatur',
-    keysOff: 'Buchstaben und Ziffern kannst du in den Einstellungen abschalten.',
+    keysOff: 'Buchstaben und Ziffern stören dich? Schalte „Tastenkürzel“ in den Einstellungen ab.',
     keyboard: [
       ['1 2 3 4', 'Reihen'],
       ['5', 'Snatch-Stapel'],

@@ -275,7 +275,7 @@ export const en = {
     sound: 'Sound',
     vibration: 'Vibration',
     fourColours: 'A colour for every suit',
-    keys: 'Letter and number keys',
+    keys: 'Keyboard shortcuts',
     language: 'Language',
   },
   help: {
@@ -306,7 +306,7 @@ export const en = {
       ['×', 'Leaves, after asking. Your cards stay and count, and you can come back to them.'],
     ] as readonly (readonly [string, string])[],
     keysTitle: 'With a keyboard',
-    keysOff: 'Letters and numbers can be switched off in the settings.',
+    keysOff: 'Letters and numbers get in your way? Switch off “Keyboard shortcuts” in the settings.',
     keyboard: [
       ['1 2 3 4', 'work piles'],
       ['5', 'snatch pile'],
