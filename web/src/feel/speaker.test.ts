@@ -1,23 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { Speaker } from './speaker'
 
-/** An audio that counts what was started on it. */
-class TwinAudio {
-  state: AudioContextState = 'suspended'
+const param = { value: 0, setValueAtTime: () => undefined, exponentialRampToValueAtTime: () => undefined, linearRampToValueAtTime: () => undefined }
+
+/** What a page's audio and the one that renders have in common; it counts what was started on it. */
+class TwinNodes {
   currentTime = 0
   sampleRate = 100
   destination = {}
   started = 0
-  resumed = 0
-  resume(): Promise<void> {
-    this.resumed++
-    this.state = 'running'
-    return Promise.resolve()
-  }
-  #node = () => {
-    const param = { value: 0, setValueAtTime: () => undefined, exponentialRampToValueAtTime: () => undefined, linearRampToValueAtTime: () => undefined }
-    return { gain: param, frequency: param, Q: param, connect: () => undefined, start: () => this.started++, stop: () => undefined }
-  }
+  #node = () => ({ gain: param, frequency: param, Q: param, connect: () => undefined, start: () => this.started++, stop: () => undefined })
   createGain = this.#node
   createDynamicsCompressor = this.#node
   createOscillator = this.#node
@@ -26,49 +18,131 @@ class TwinAudio {
   createBuffer = (_: number, length: number) => ({ getChannelData: () => new Float32Array(length) })
 }
 
-function speaker() {
-  const audio = new TwinAudio()
-  let opened = 0
-  const made = new Speaker(() => {
-    opened++
-    return audio as unknown as AudioContext
-  })
-  return { audio, made, opened: () => opened }
+class TwinAudio extends TwinNodes {
+  state: AudioContextState = 'suspended'
+  resumed = 0
+  resume(): Promise<void> {
+    this.resumed++
+    this.state = 'running'
+    return Promise.resolve()
+  }
 }
 
+/** Renders when it is told to. */
+class TwinStudio extends TwinNodes {
+  finish = (): void => undefined
+  fail = (): void => undefined
+  startRendering = () =>
+    new Promise<object>((resolve, reject) => {
+      this.finish = () => resolve({})
+      this.fail = () => reject(new Error('no memory'))
+    })
+}
+
+function speaker() {
+  const audio = new TwinAudio()
+  const studios: TwinStudio[] = []
+  let opened = 0
+  const made = new Speaker(
+    () => {
+      opened++
+      return audio as unknown as AudioContext
+    },
+    () => {
+      const studio = new TwinStudio()
+      studios.push(studio)
+      return studio as unknown as OfflineAudioContext
+    },
+  )
+  return { audio, made, studios, opened: () => opened }
+}
+
+/** Whatever was promised has been told. */
+const told = () => new Promise<void>((resolve) => setTimeout(resolve, 0))
+
 describe('the speaker', () => {
-  it('asks for no audio before the page was touched, and once', () => {
-    const { made, opened, audio } = speaker()
+  it('asks for no audio before the page was touched, and once', async () => {
+    const { made, opened, audio, studios } = speaker()
     made.play({ name: 'lay' })
-    expect([opened(), audio.started]).toEqual([0, 0])
+    await told()
+    expect([opened(), studios.length]).toEqual([0, 0])
     made.wake()
     made.wake()
     made.play({ name: 'lay' })
-    expect([opened(), audio.resumed]).toEqual([1, 1])
-    expect(audio.started).toBeGreaterThan(0)
+    await told()
+    expect([opened(), audio.resumed, studios.length]).toEqual([1, 1, 1])
   })
 
-  it('a call takes the audio away, and the next touch brings it back', () => {
-    const { made, audio } = speaker()
+  it('makes a sound of its parts once, and from then on starts one thing', async () => {
+    const { made, audio, studios } = speaker()
+    made.wake()
+    made.play({ name: 'land', rank: 3 })
+    await told()
+    expect(studios[0]?.started).toBeGreaterThan(1)
+    studios[0]?.finish()
+    await told()
+    expect(audio.started).toBe(1)
+    audio.currentTime += 1
+    made.play({ name: 'land', rank: 3 })
+    expect([audio.started, studios.length]).toEqual([2, 1])
+    audio.currentTime += 1
+    made.play({ name: 'land', rank: 4 })
+    await told()
+    expect(studios.length).toBe(2)
+  })
+
+  it('a sound that was long in the making is not heard late, but the next time', async () => {
+    const { made, audio, studios } = speaker()
+    made.wake()
+    made.play({ name: 'go' })
+    await told()
+    audio.currentTime += 2
+    studios[0]?.finish()
+    await told()
+    expect(audio.started).toBe(0)
+    made.play({ name: 'go' })
+    expect(audio.started).toBe(1)
+  })
+
+  it('a sound that cannot be made is silent, no more', async () => {
+    const { made, audio, studios } = speaker()
+    made.wake()
+    made.play({ name: 'go' })
+    await told()
+    studios[0]?.fail()
+    await told()
+    audio.currentTime += 2
+    made.play({ name: 'go' })
+    await told()
+    expect([audio.started, studios.length]).toEqual([0, 1])
+  })
+
+  it('a call takes the audio away, and the next touch brings it back', async () => {
+    const { made, audio, studios } = speaker()
     made.wake()
     audio.state = 'interrupted' as AudioContextState
     made.play({ name: 'lay' })
-    expect(audio.started).toBe(0)
+    await told()
+    expect(studios.length).toBe(0)
     made.wake()
     made.play({ name: 'lay' })
-    expect(audio.started).toBeGreaterThan(0)
+    await told()
+    studios[0]?.finish()
+    await told()
+    expect(audio.started).toBe(1)
   })
 
-  it('what comes at once, as after a bad line, is heard once', () => {
-    const { made, audio } = speaker()
+  it('what comes at once, as after a bad line, is heard once', async () => {
+    const { made, audio, studios } = speaker()
     made.wake()
     made.play({ name: 'theirs', rank: 3 })
-    const one = audio.started
     made.play({ name: 'theirs', rank: 4 })
-    expect(audio.started).toBe(one)
+    await told()
+    expect(studios.length).toBe(1)
     audio.currentTime += 0.1
     made.play({ name: 'theirs', rank: 5 })
-    expect(audio.started).toBe(2 * one)
+    await told()
+    expect(studios.length).toBe(2)
   })
 
   it('a browser without audio is silent, no more', () => {

@@ -1,12 +1,17 @@
 /**
  * Plays recipes on the page's audio. A browser lets none begin before a finger has touched the page,
  * and takes it away for a call: `wake` is called at every touch, and costs nothing when all is well.
+ *
+ * A recipe is played once into a buffer, on the audio's own thread; from then on a sound is one node.
+ * Made of its dozen parts each time, eight players' cards took a phone more time than what it draws for them.
  */
 import type { Cue } from './cues'
 import { soundOf, type Voice } from './sounds'
 
 /** The same cue again so soon is one: after a bad line everything comes at once. */
 const APART = 0.04
+/** A sound that took longer to make is too late to be heard this time. */
+const LATE = 0.15
 const VOLUME = 0.9
 /** A band of noise is but a little of it. */
 const NOISE_GAIN = 2.6
@@ -22,9 +27,14 @@ export class Speaker {
   #out: AudioNode | null = null
   #noise: AudioBuffer | null = null
   #last = new Map<string, number>()
+  /** By name and rank; null: it is being made, or can't be. */
+  #sounds = new Map<string, AudioBuffer | null>()
 
   /** `open`: null where a browser has no audio. */
-  constructor(private readonly open: () => AudioContext | null = pageAudio) {}
+  constructor(
+    private readonly open: () => AudioContext | null = pageAudio,
+    private readonly offline = (length: number, rate: number): OfflineAudioContext => new OfflineAudioContext(1, length, rate),
+  ) {}
 
   /** At a touch or a key. */
   wake(): void {
@@ -39,8 +49,24 @@ export class Speaker {
     const now = audio.currentTime
     if (now - (this.#last.get(cue.name) ?? -1) < APART) return
     this.#last.set(cue.name, now)
-    const out = (this.#out ??= this.#made(audio))
-    for (const voice of soundOf(cue)) this.#voice(audio, out, voice, now + voice.at)
+    const key = `${cue.name} ${cue.rank ?? ''}`
+    const sound = this.#sounds.get(key)
+    if (sound) return this.#start(audio, sound)
+    if (sound === null) return
+    this.#sounds.set(key, null)
+    const heard = (made: AudioBuffer): void => {
+      this.#sounds.set(key, made)
+      if (audio.currentTime - now < LATE) this.#start(audio, made)
+    }
+    // Not in the handler of the touch that wants it: what is seen comes first.
+    setTimeout(() => void this.#rendered(audio, soundOf(cue)).then(heard, () => undefined), 0)
+  }
+
+  #start(audio: AudioContext, sound: AudioBuffer): void {
+    const source = audio.createBufferSource()
+    source.buffer = sound
+    source.connect((this.#out ??= this.#made(audio)))
+    source.start()
   }
 
   /** Many at once are pressed together, not cut off. */
@@ -53,30 +79,38 @@ export class Speaker {
     return volume
   }
 
-  #voice(audio: AudioContext, out: AudioNode, voice: Voice, at: number): void {
+  async #rendered({ sampleRate }: AudioContext, voices: readonly Voice[]): Promise<AudioBuffer> {
+    const seconds = Math.max(...voices.map((voice) => voice.at + voice.for))
+    const studio = this.offline(Math.ceil(seconds * sampleRate), sampleRate)
+    for (const voice of voices) this.#voice(studio, voice)
+    return studio.startRendering()
+  }
+
+  #voice(studio: OfflineAudioContext, voice: Voice): void {
+    const { at } = voice
     const end = at + voice.for
-    const gain = audio.createGain()
+    const gain = studio.createGain()
     gain.gain.setValueAtTime(SILENT, at)
     const loud = voice.gain * (voice.kind === 'noise' ? NOISE_GAIN : 1)
     gain.gain.exponentialRampToValueAtTime(loud, at + ATTACK)
     gain.gain.exponentialRampToValueAtTime(loud * FADED, end - RELEASE)
     gain.gain.linearRampToValueAtTime(0, end)
-    gain.connect(out)
+    gain.connect(studio.destination)
     if (voice.kind === 'tone') {
-      const source = audio.createOscillator()
+      const source = studio.createOscillator()
       source.type = voice.shape
       slide(source.frequency, voice, at, end)
       source.connect(gain)
       source.start(at)
       source.stop(end)
     } else {
-      const band = audio.createBiquadFilter()
+      const band = studio.createBiquadFilter()
       band.type = 'bandpass'
       band.Q.value = voice.q
       slide(band.frequency, voice, at, end)
       band.connect(gain)
-      const source = audio.createBufferSource()
-      source.buffer = this.#noise ??= noiseFor(audio)
+      const source = studio.createBufferSource()
+      source.buffer = this.#noise ??= noiseFor(studio)
       source.connect(band)
       source.start(at, Math.random() * (NOISE_SECONDS - voice.for))
       source.stop(end)
@@ -89,7 +123,7 @@ function slide(param: AudioParam, voice: Voice, at: number, end: number): void {
   param.exponentialRampToValueAtTime(voice.to, end)
 }
 
-function noiseFor(audio: AudioContext): AudioBuffer {
+function noiseFor(audio: BaseAudioContext): AudioBuffer {
   const buffer = audio.createBuffer(1, audio.sampleRate * NOISE_SECONDS, audio.sampleRate)
   const samples = buffer.getChannelData(0)
   for (let i = 0; i < samples.length; i++) samples[i] = Math.random() * 2 - 1
