@@ -20,6 +20,8 @@ from services.engine.dealing import Deals
 from services.engine.table import AnyGame, Table
 from tests.browser.counting import Counting
 
+HEARTS = " ".join(f"{rank}h" for rank in RANKS)
+"""A whole suit, ace first: as a snatch pile it can go to the middle as it lies."""
 _SPARE = [rank + suit for rank in reversed(RANKS) for suit in SUITS]
 
 

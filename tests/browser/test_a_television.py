@@ -9,7 +9,7 @@ import pytest
 from playwright.async_api import expect
 
 from games.snatch_solitaire.messages import ToMiddle
-from tests.browser.decks import deck
+from tests.browser.decks import HEARTS, deck
 from tests.browser.line import Line
 from tests.browser.pages import Pages, Rare
 from tests.browser.phone_page import PATIENCE
@@ -24,7 +24,6 @@ SCREENS = [(1920, 1080), (1280, 720), (3840, 2160), (1024, 768)]
 SMALLEST = 0.017
 """Of a 16 : 9 screen's width: on 55 inches some 20 mm of type, ten arc minutes of an x-height at three metres."""
 HALF = 0.5
-HEARTS = "Ah 2h 3h 4h 5h 6h 7h 8h 9h Th Jh Qh Kh"
 TEXTS = """() => {
     const texts = []
     const walker = document.createTreeWalker(document.querySelector('[data-testid="tv"]'), NodeFilter.SHOW_TEXT)

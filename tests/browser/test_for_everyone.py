@@ -11,7 +11,7 @@ from playwright.async_api import Browser, Page, expect
 from games.snatch_solitaire.messages import ToMiddle
 from tests.browser.alone import alone
 from tests.browser.barriers import Barriers
-from tests.browser.decks import deck
+from tests.browser.decks import HEARTS, deck
 from tests.browser.finger import Finger
 from tests.browser.listener import Listener, choose
 from tests.browser.pages import Pages, Rare
@@ -20,7 +20,6 @@ from tests.e2e.party import Party, must, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(300)]
 
-SUIT = "Ah 2h 3h 4h 5h 6h 7h 8h 9h Th Jh Qh Kh"
 """A snatch pile that goes to the middle as it lies."""
 
 
@@ -53,7 +52,7 @@ async def test_no_place_has_a_serious_barrier_in_light_or_dark(rare: Rare, pages
     await until(bo, lambda p: p.screen.table is not None)
     await look(ann.page, "setup")
     await look(tv.page, "TV, setup")
-    rare.deals.give(room, deck(work="As Ac Ad Ks"), deck(snatch=SUIT), deck())
+    rare.deals.give(room, deck(work="As Ac Ad Ks"), deck(snatch=HEARTS), deck())
     await ann.deal()
     await ann.at("countdown")
     await look(ann.page, "countdown")
@@ -69,7 +68,7 @@ async def test_no_place_has_a_serious_barrier_in_light_or_dark(rare: Rare, pages
     await look(tv.page, "TV, paused")
     await ann("resume").tap()
     await until(bo, lambda p: p.screen.table is not None and p.screen.table.paused_by is None)
-    for card in SUIT.split():
+    for card in HEARTS.split():
         await must(bo, ToMiddle(card, "snatch"))
     await ann.at("scores")
     await look(ann.page, "scores")
@@ -92,11 +91,11 @@ async def test_the_standings_and_an_error_have_none_either(rare: Rare, pages: Pa
     await tv.watch(room)
     await ann.start("one")
     await until(bo, lambda p: p.screen.table is not None)
-    rare.deals.give(room, deck(), deck(snatch=SUIT))
+    rare.deals.give(room, deck(), deck(snatch=HEARTS))
     await ann.deal()
     await ann.live()
     await people.live()
-    for card in SUIT.split():
+    for card in HEARTS.split():
         await must(bo, ToMiddle(card, "snatch"))
     await ann.press("final-standings")
     await ann.at("standings")

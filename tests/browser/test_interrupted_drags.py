@@ -7,7 +7,7 @@ from playwright.async_api import expect
 
 from games.snatch_solitaire.messages import ToMiddle
 from tests.browser.alone import alone, beside
-from tests.browser.decks import deck
+from tests.browser.decks import HEARTS, deck
 from tests.browser.engines_table import same
 from tests.browser.finger import Point
 from tests.browser.pages import Pages, Rare
@@ -109,9 +109,8 @@ async def test_a_state_that_comes_in_mid_drag_lets_it_go_on_and_a_pause_or_the_h
     # Case 27.
     phone = await pages.phone(rare, moving=True)
     await record(phone.page)
-    hearts = "Ah 2h 3h 4h 5h 6h 7h 8h 9h Th Jh Qh Kh"
     bo = await beside(
-        rare, phone, people, deck(work="9d 8s 7d Ac", snatch="2c"), deck(snatch=hearts, work="As Ad 2s 2d")
+        rare, phone, people, deck(work="9d 8s 7d Ac", snatch="2c"), deck(snatch=HEARTS, work="As Ad 2s 2d")
     )
     over = await phone.free(phone.card("9d"))
     await carry(phone, "8s", over)
@@ -140,7 +139,7 @@ async def test_a_state_that_comes_in_mid_drag_lets_it_go_on_and_a_pause_or_the_h
     await same(phone, rare.deals.tables[people.room])
 
     await carry(phone, "7d", middle)
-    for card in hearts.split():
+    for card in HEARTS.split():
         await must(bo, ToMiddle(card, "snatch"))
     await phone.at("scores")
     await phone.finger.up()

@@ -9,14 +9,13 @@ import pytest
 from playwright.async_api import Error, expect
 
 from tests.browser.alone import alone
-from tests.browser.decks import deck
+from tests.browser.decks import HEARTS, deck
 from tests.browser.pages import Pages, Rare
 from tests.browser.phone_page import PATIENCE, PhonePage
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(120)]
 
 DESK = (1280, 800)
-HEARTS = "Ah 2h 3h 4h 5h 6h 7h 8h 9h Th Jh Qh Kh"
 WORK, SNATCH, TURNED, STOCK = ("1", "2", "3", "4"), "5", "6", "7"
 """The places' number keys."""
 _FOCUS = "() => { const it = document.activeElement; return [it?.dataset.testid ?? '', it?.dataset.spot ?? ''] }"

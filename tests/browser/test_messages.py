@@ -9,15 +9,13 @@ import pytest
 from playwright.async_api import expect
 
 from games.snatch_solitaire.messages import ToMiddle
-from tests.browser.decks import deck
+from tests.browser.decks import HEARTS, deck
 from tests.browser.moments import banners, counted, note, toasts
 from tests.browser.pages import Pages, Rare
 from tests.browser.phone_page import PATIENCE
 from tests.e2e.party import Party, must, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(120)]
-
-HEARTS = "Ah 2h 3h 4h 5h 6h 7h 8h 9h Th Jh Qh Kh"
 
 
 async def test_three_two_one_holds_the_cards_until_snatch_is_said_on_phones_and_tv(
