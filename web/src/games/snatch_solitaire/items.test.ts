@@ -36,6 +36,15 @@ test('a card that comes back from the middle is its own element again, not the o
   expect(home?.key).toBe(first?.key)
 })
 
+test('what lies as it lay is the same object, so that nothing of it is drawn anew', () => {
+  const elements = new Elements()
+  const draw = (own: typeof mine) => new Map(elements.name(items(own, [], l, middle)).map((item) => [item.key, item]))
+  const before = draw({ ...mine, turned: [BACK] })
+  const after = draw({ ...structuredClone(mine), turned: ['3c'] })
+  const anew = [...after].filter(([key, item]) => before.get(key) !== item).map(([, item]) => item.card)
+  expect(anew).toEqual(['3c'])
+})
+
 test('whatever moves, elements keep their order, for one that is moved in the page jumps', () => {
   const elements = new Elements()
   const order = (own: typeof mine, flights: { key: number; card: string; pile: number | null }[] = []): string[] =>

@@ -9,7 +9,7 @@ import type { Mine } from '../../lib/wire'
 import type { Flight } from './ahead'
 import { BACK, type Card } from './fits'
 import { fanStep, type Grid, type Layout, type Point } from './layout'
-import type { Spot } from './taps'
+import { sameSpot, type Spot } from './taps'
 
 export interface Item extends Point {
   /** Names its element. */
@@ -85,8 +85,9 @@ export class Elements {
   /** The cards that came out of a back, under its key. */
   #turned = new Map<Card, string>()
   #known = new Set<Card>()
+  #drawn = new Map<string, Item>()
 
-  /** The same items under their elements' keys; to be told every state that is drawn, in order. */
+  /** The same items under their elements' keys; to be told every state that is drawn, in order. What stays as it was is the same object. */
   name(all: Item[]): Item[] {
     const backs = new Map<string, string>()
     const known = new Set<Card>()
@@ -108,8 +109,20 @@ export class Elements {
       if (!this.#order.has(key)) this.#order.set(key, this.#order.size)
       return this.#order.get(key) ?? 0
     }
-    return named.map((item) => ({ item, at: since(item) })).sort((a, b) => a.at - b.at).map(({ item }) => item)
+    const drawn = named.map((item) => ({ item: this.#same(item), at: since(item) })).sort((a, b) => a.at - b.at).map(({ item }) => item)
+    this.#drawn = new Map(drawn.map((item) => [item.key, item]))
+    return drawn
   }
+
+  #same(item: Item): Item {
+    const before = this.#drawn.get(item.key)
+    return before && alike(before, item) ? before : item
+  }
+}
+
+function alike({ spot, ...a }: Item, { spot: other, ...b }: Item): boolean {
+  const same = spot && other ? sameSpot(spot, other) : spot === other
+  return same && (Object.keys(a) as (keyof typeof a)[]).every((key) => a[key] === b[key])
 }
 
 const face = (card: Card): Card | null => (card === BACK ? null : card)

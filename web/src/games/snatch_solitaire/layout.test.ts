@@ -59,4 +59,5 @@ test('a pile keeps its place when others leave; a new one takes the first free p
   const second = reslot(first, [1, 3])
   expect(second).toEqual([1, null, 3])
   expect(reslot(second, [1, 3, 4, 5])).toEqual([1, 4, 3, 5])
+  expect(reslot(first, [3, 1, 2])).toBe(first)
 })

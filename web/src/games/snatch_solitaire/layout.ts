@@ -175,8 +175,12 @@ export function grid(count: number, width: number, height: number, most = 120): 
   return { cw, ch, slots }
 }
 
-/** Every pile keeps its slot for as long as it lies there; a newcomer takes the first free one. */
-export function reslot(before: readonly (number | null)[], ids: readonly number[]): (number | null)[] {
+/**
+ * Every pile keeps its slot for as long as it lies there; a newcomer takes the first free one.
+ * The same slots are the same array, so that nothing is drawn anew for them.
+ */
+export function reslot(before: readonly (number | null)[], ids: readonly number[]): readonly (number | null)[] {
+  if (ids.length === before.length && ids.every((id) => before.includes(id))) return before
   const slots = before.map((id) => (id !== null && ids.includes(id) ? id : null))
   for (const id of ids) {
     if (slots.includes(id)) continue
