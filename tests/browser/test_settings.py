@@ -20,9 +20,11 @@ LISTEN = """() => {
     globalThis.AudioContext = class extends AudioContext {
         constructor(...args) { super(...args); globalThis.audio = this }
     }
-    for (const kind of [OscillatorNode, AudioBufferSourceNode]) {
-        const start = kind.prototype.start
-        kind.prototype.start = function (...args) { globalThis.heard++; return start.apply(this, args) }
+    const { start } = AudioBufferSourceNode.prototype
+    AudioBufferSourceNode.prototype.start = function (...args) {
+        // A sound is made where nobody hears it.
+        if (!(this.context instanceof OfflineAudioContext)) globalThis.heard++
+        return start.apply(this, args)
     }
     Object.defineProperty(navigator, 'vibrate', { value: () => { globalThis.felt++; return true } })
     Object.defineProperty(navigator, 'maxTouchPoints', { value: 5 })
@@ -35,6 +37,12 @@ async def switch(phone: PhonePage, *settings: str) -> None:
         await phone(setting).tap()
     await phone("settings-sheet").get_by_test_id("close").tap()
     await expect(phone("settings-sheet")).to_be_hidden(timeout=PATIENCE)
+
+
+async def take_back(phone: PhonePage) -> None:
+    await phone("undo").tap()
+    await phone.gone("undo")
+    await phone.rest()
 
 
 async def new(page: Page) -> Callable[[], Awaitable[tuple[bool, bool]]]:
@@ -60,12 +68,20 @@ async def test_a_card_is_heard_and_felt_until_each_is_switched_off_and_stays_so(
     since = await new(phone.page)
 
     await phone.tap(phone.card("8s"))
+    # A sound is made when it is wanted first, which takes a moment: by then it may be too late for that card.
+    for _ in range(20):
+        if (await since())[0]:
+            break
+        await take_back(phone)
+        await phone.tap(phone.card("8s"))
+    await take_back(phone)
+    await since()
+    await phone.tap(phone.card("8s"))
     assert await since() == (True, True)
 
     await switch(phone, "setting-sound")
     await since()
-    await phone("undo").tap()
-    await phone.gone("undo")
+    await take_back(phone)
     await phone.tap(phone.card("8s"))
     assert await since() == (False, True)
 
@@ -75,6 +91,8 @@ async def test_a_card_is_heard_and_felt_until_each_is_switched_off_and_stays_so(
     await phone.live()
     await phone.tap(phone.card("7h"))
     assert await since() == (False, False)
+    # Where sound is off a page doesn't even ask for it.
+    assert await phone.page.evaluate("() => globalThis.audio === undefined")
 
     await phone("settings").tap()
     for setting in ("setting-sound", "setting-vibration"):
