@@ -20,6 +20,9 @@ SIZES = [(360, 640), (390, 844), (640, 360), (844, 390), (820, 1180), (1180, 820
 """Phones upright and turned, a tablet both ways, a desk, and the phone as it was."""
 OWN = ['[data-spot="snatch"]', '[data-testid="snatch-left"]', '[data-testid="turned"]', '[data-testid="stock"]']
 PARTS = [*OWN, '[data-spot^="work-"]', '[data-testid="middle"]', "[data-pile]", '[data-testid^="seat-"]', ".bar button"]
+HEARTS = "Ah 2h 3h 4h 5h 6h 7h 8h 9h Th Jh Qh Kh"
+TOO_WIDE = """() => document.documentElement.scrollWidth <= 360 ? [] : [...document.querySelectorAll('body *')]
+    .filter((node) => node.getBoundingClientRect().right > 360).map((node) => node.outerHTML.slice(0, 120))"""
 HALF = 0.5
 """A pixel is not always a whole one."""
 
@@ -64,6 +67,45 @@ async def test_all_of_the_table_is_on_the_screen_and_nothing_scrolls(
     await phone("pause").tap()
     await phone.at("paused")
     await fits(phone, *SIZES[-1])
+
+
+async def test_names_of_sixteen_wide_letters_make_no_place_wider_than_a_small_phone(
+    rare: Rare, pages: Pages, people: Party, album: Path
+) -> None:
+    phone = await pages.phone(rare, (360, 640))
+    tv = await pages.tv(rare)
+    people.room = await phone.host("W" * 16)
+    others = [await people.join(letter * 16) for letter in "WMAGQOÖ"]
+    await expect(phone("player")).to_have_count(8, timeout=PATIENCE)
+    await narrow(phone)
+    await phone.start("to25")
+    for other in others:
+        await until(other, lambda p: p.screen.table is not None)
+    await narrow(phone)
+    rare.deals.give(people.room, deck(), deck(snatch=HEARTS), *[deck()] * 6)
+    await phone.deal()
+    await phone.live()
+    await narrow(phone)
+    await tv.watch(people.room)
+    for card in HEARTS.split():
+        await must(others[0], ToMiddle(card, "snatch"))
+    await phone.at("scores")
+    await phone.shot(album / "scores.png")
+    await narrow(phone)
+    # On a TV eight rows have a line each, and room under the heading.
+    await expect(tv("score")).to_have_count(8, timeout=PATIENCE)
+    await tv.shot(album / "tv-scores.png")
+    emptied, table = tv("emptied"), tv.page.locator("table")
+    above, below = await emptied.bounding_box(), await table.bounding_box()
+    assert above is not None
+    assert below is not None
+    assert above["y"] + above["height"] <= below["y"]
+
+
+async def narrow(phone: PhonePage) -> None:
+    """Nothing to be moved sideways: a phone would show all of it smaller."""
+    wide = await phone.page.evaluate(TOO_WIDE)
+    assert wide == []
 
 
 async def fits(phone: PhonePage, width: int, height: int) -> None:
