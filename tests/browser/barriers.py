@@ -14,6 +14,13 @@ _LOOK = """() => axe.run(document, {
     // The size of targets is left out unless it is asked for.
     rules: { 'target-size': { enabled: true } },
 })"""
+_WAITING = """() => [...document.querySelectorAll('*')].flatMap((node) => {
+    const { animationName, animationDelay, transitionDelay } = getComputedStyle(node)
+    const delays = [...(animationName === 'none' ? [] : animationDelay.split(', ')), ...transitionDelay.split(', ')]
+    const reason = getComputedStyle(node).getPropertyValue('--waits')
+    return reason || delays.every((delay) => parseFloat(delay) === 0) ? [] : [node.className]
+})"""
+"""What waits for a show, where there is none."""
 GRAVE = ("serious", "critical")
 
 
@@ -35,4 +42,6 @@ class Barriers:
                 nodes = "; ".join(f"{node['target']} {node['failureSummary']}" for node in fault["nodes"][:5])
                 what = f"{place}, {scheme}: {fault['impact']} {fault['id']}, {len(fault['nodes'])} times: {nodes}"
                 (self.found if fault["impact"] in GRAVE else self.lesser).append(what)
+        waiting = cast(list[str], await page.evaluate(_WAITING))
+        self.found += [f"{place}: {name} waits for a motion that was not wanted" for name in waiting]
         self.places.append(place)
