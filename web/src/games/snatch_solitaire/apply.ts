@@ -6,7 +6,8 @@ import type { GameEvent, Mine, View } from '../../lib/wire'
 
 /** Cards of a middle pile that a screen shows. */
 export const SHOWN = 3
-const SNATCH_PILE = 13
+/** Cards that everyone begins a hand with in their snatch pile. */
+export const SNATCH_PILE = 13
 
 export const nothing = (): View => ({ hand: 0, seats: [], middle: [] })
 
