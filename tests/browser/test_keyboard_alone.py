@@ -65,8 +65,11 @@ async def test_a_whole_game_from_the_first_page_to_the_next_one_by_keys_and_numb
     await expect(phone("turned")).to_have_attribute("data-card", "Ac", timeout=PATIENCE)
     await press(phone, TURNED, WORK[3])
     await expect(phone.page.locator('[data-pile][data-top="2c"]')).to_have_count(1, timeout=PATIENCE)
-    await press(phone, "p")
+    # Held down it repeats itself, and is one wish all the same.
+    await phone.page.keyboard.down("p")
     await phone.at("paused")
+    await phone.page.keyboard.down("p")
+    await phone.page.keyboard.up("p")
     await press(phone, SNATCH)
     await press(phone, "p")
     await phone.gone("paused")
