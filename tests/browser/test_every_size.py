@@ -9,7 +9,7 @@ import pytest
 from playwright.async_api import expect
 
 from games.snatch_solitaire.messages import ToMiddle
-from tests.browser.decks import deck
+from tests.browser.decks import HEARTS, deck
 from tests.browser.pages import Pages, Rare
 from tests.browser.phone_page import PATIENCE, PhonePage
 from tests.e2e.party import Party, must, until
@@ -20,7 +20,6 @@ SIZES = [(360, 640), (390, 844), (640, 360), (844, 390), (820, 1180), (1180, 820
 """Phones upright and turned, a tablet both ways, a desk, and the phone as it was."""
 OWN = ['[data-spot="snatch"]', '[data-testid="snatch-left"]', '[data-testid="turned"]', '[data-testid="stock"]']
 PARTS = [*OWN, '[data-spot^="work-"]', '[data-testid="middle"]', "[data-pile]", '[data-testid^="seat-"]', ".bar button"]
-HEARTS = "Ah 2h 3h 4h 5h 6h 7h 8h 9h Th Jh Qh Kh"
 TOO_WIDE = """() => document.documentElement.scrollWidth <= 360 ? [] : [...document.querySelectorAll('body *')]
     .filter((node) => node.getBoundingClientRect().right > 360).map((node) => node.outerHTML.slice(0, 120))"""
 HALF = 0.5
