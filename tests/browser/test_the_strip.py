@@ -9,14 +9,13 @@ import pytest
 from playwright.async_api import expect
 
 from games.snatch_solitaire.messages import ToMiddle
-from tests.browser.decks import deck
+from tests.browser.decks import HEARTS, deck
 from tests.browser.pages import Pages, Rare
 from tests.browser.phone_page import PATIENCE, PhonePage
 from tests.e2e.party import Party, must, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(120)]
 
-HEARTS = "Ah 2h 3h 4h 5h 6h 7h 8h 9h Th Jh Qh Kh"
 NAMES = ("Bo", "Maximilian Weber", "Chidi", "Dörte", "Eve", "Farid", "Grandma Jo")
 _SEATS = """() => [...document.querySelectorAll('[data-testid^="seat-"]')].map((seat) => {
     const box = seat.getBoundingClientRect()
