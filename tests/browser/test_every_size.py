@@ -74,7 +74,7 @@ async def test_names_of_sixteen_wide_letters_make_no_place_wider_than_a_small_ph
     phone = await pages.phone(rare, (360, 640))
     tv = await pages.tv(rare)
     people.room = await phone.host("W" * 16)
-    others = [await people.join(letter * 16) for letter in "WMAGQOÖ"]
+    others = [await people.join(name) for name in (*(letter * 16 for letter in "WMAGQO"), "שלום לכל העולם")]
     await expect(phone("player")).to_have_count(8, timeout=PATIENCE)
     await narrow(phone)
     await phone.start("to25")
@@ -85,6 +85,8 @@ async def test_names_of_sixteen_wide_letters_make_no_place_wider_than_a_small_ph
     await phone.deal()
     await phone.live()
     await narrow(phone)
+    # What is cut off of a name is its end.
+    assert await phone("seat-7").locator(".name").evaluate("name => getComputedStyle(name).direction") == "rtl"
     await tv.watch(people.room)
     for card in HEARTS.split():
         await must(others[0], ToMiddle(card, "snatch"))
