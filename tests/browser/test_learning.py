@@ -14,14 +14,14 @@ from tests.browser.phone_page import PATIENCE, PhonePage
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(120)]
 
 
-async def practising(rare: Rare, pages: Pages, mine: str) -> PhonePage:
+async def practising(rare: Rare, pages: Pages, mine: str, bots: str = "") -> PhonePage:
     """In a live practice deal."""
     ann = await pages.phone(rare, (360, 640))
     await ann.page.goto(rare.url)
     await ann.hit(ann("practise"))
     await ann.at("practice-deal")
     await expect(ann.page).to_have_url(re.compile("/r/"), timeout=PATIENCE)
-    rare.deals.give(ann.page.url.rsplit("/", 1)[1], mine, deck())
+    rare.deals.give(ann.page.url.rsplit("/", 1)[1], mine, bots or deck())
     await ann.hit(ann("practice-deal"))
     await ann.live()
     return ann
@@ -71,6 +71,25 @@ async def test_a_hint_never_takes_a_tap_from_the_card_below_it(rare: Rare, pages
     await hinted(ann, "ace")
     for part in ("hint", "hint-from", "hint-to"):
         assert await ann(part).evaluate("node => getComputedStyle(node).pointerEvents") == "none"
+
+
+async def test_a_hint_hides_nothing_of_the_pile_that_it_speaks_of(rare: Rare, pages: Pages) -> None:
+    ann = await practising(rare, pages, deck(snatch="Ah Ac As 2s", work="Kh Kc Qh Qc"), deck(work="Ah Ad Kh Kc"))
+
+    async def piles(count: int) -> None:
+        await expect(ann("middle")).to_have_attribute("data-piles", str(count), timeout=PATIENCE)
+
+    await ann.tap(ann("snatch"))
+    await ann.tap(ann("snatch"))
+    # The bot has two, so that the last ace is the first of a second row, where hints stand.
+    await piles(4)
+    await ann.tap(ann("snatch"))
+    await piles(5)
+    await hinted(ann, "middle")
+    said, pile = await ann("hint").bounding_box(), await ann("hint-to").bounding_box()
+    assert said is not None
+    assert pile is not None
+    assert said["y"] + said["height"] <= pile["y"] or said["y"] >= pile["y"] + pile["height"]
 
 
 async def test_how_to_play_shows_the_table_that_one_plays_at(rare: Rare, pages: Pages) -> None:
