@@ -80,9 +80,11 @@ async def test_a_hint_hides_nothing_of_the_pile_that_it_speaks_of(rare: Rare, pa
         await expect(ann("middle")).to_have_attribute("data-piles", str(count), timeout=PATIENCE)
 
     await ann.tap(ann("snatch"))
+    await ann.rest()
     await ann.tap(ann("snatch"))
     # The bot has two, so that the last ace is the first of a second row, where hints stand.
     await piles(4)
+    await ann.rest()
     await ann.tap(ann("snatch"))
     await piles(5)
     await hinted(ann, "middle")
