@@ -54,6 +54,7 @@ async def test_a_host_and_three_bots_play_a_hand_by_touch_and_the_next_one_is_de
 
     await phone.at("scores")
     await tv.phase("scores")
+    await expect(tv("score")).to_have_count(4, timeout=PATIENCE)  # it sees the hand end first
     await phone.shot(album / "6-scores.png")
     await tv.shot(album / "6-tv-scores.png")
     assert await rows(phone) == await rows(tv)

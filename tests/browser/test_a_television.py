@@ -41,7 +41,16 @@ TEXTS = """() => {
     }
     return texts
 }"""
-AT_REST = "Promise.allSettled(document.getAnimations().map((animation) => animation.finished)).then(() => undefined)"
+AT_REST = """async () => {
+    const frame = () => new Promise(requestAnimationFrame)
+    const gliding = () => document.getAnimations().filter((animation) =>
+        animation.playState === 'running' && animation.effect.getComputedTiming().endTime < Infinity)
+    do {
+        // A new size is measured in one frame and taken in the next, from which on things glide.
+        for (let n = 0; n < 3; n++) await frame()
+        await Promise.allSettled(gliding().map((animation) => animation.finished))
+    } while (gliding().length > 0)
+}"""
 WAKE_LOCK = """
     window.asked = []
     navigator.wakeLock.request = (kind) => (asked.push(kind), Promise.resolve(new EventTarget()))
