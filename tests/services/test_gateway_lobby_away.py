@@ -23,8 +23,7 @@ async def test_who_went_while_rooms_was_away_is_gone_when_it_is_back(new_nats: N
             s.rooms.away = True
         await s.engine.until(lambda: s.engine.detached)
         s.rooms.away = False
-        await s.rooms.until(lambda: not s.rooms.presence[-1][2])
-        assert [(player, here) for player, _, here in s.rooms.presence] == [("p1", True), ("p1", False)]
+        await s.rooms.until(lambda: s.rooms.sockets(here=False) == s.rooms.sockets(here=True))
 
 
 async def test_a_lobby_that_shows_somebody_away_who_is_here_is_told_again(new_nats: New) -> None:

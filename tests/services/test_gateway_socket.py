@@ -144,16 +144,15 @@ async def test_a_closed_socket_detaches_its_own_session_and_tells_rooms(new_nats
         s.at_table("p1")
         async with s.seated("p1") as first, s.seated("p1") as second:
             assert await first.closed() == 4001
-            await s.rooms.until(lambda: sum(here for _, _, here in s.rooms.presence) == 2)
-            await s.rooms.until(lambda: sum(not here for _, _, here in s.rooms.presence) == 1)
+            await s.rooms.until(lambda: len(s.rooms.sockets(here=True)) == 2)
+            await s.rooms.until(lambda: len(s.rooms.sockets(here=False)) == 1)
             # The old socket's late close threw nobody out: it detached nothing, and named only itself.
             await second.move(1)
             await second.answered(1)
             assert s.engine.detached == []
         await s.engine.until(lambda: s.engine.detached)
         assert s.engine.detached == [(ROOM, 0, 2)]
-        await s.rooms.until(lambda: sum(not here for _, _, here in s.rooms.presence) == 2)
-        assert len({socket for _, socket, here in s.rooms.presence if not here}) == 2
+        await s.rooms.until(lambda: len(s.rooms.sockets(here=False)) == 2)
 
 
 @pytest.mark.parametrize(
@@ -286,7 +285,7 @@ async def test_a_stopping_gateway_tells_its_phones_to_come_back_and_detaches(new
             await gateway.stop()
             assert await phone.closed() == 1012
         assert s.engine.detached == [(ROOM, 0, 1)]
-        assert [here for _, _, here in s.rooms.presence] == [True, False]
+        assert s.rooms.sockets(here=False) == s.rooms.sockets(here=True)
 
 
 async def test_what_is_sent_is_what_the_command_kinds_say(new_nats: New) -> None:

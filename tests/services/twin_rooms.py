@@ -70,6 +70,10 @@ class TwinRooms(rooms_pb2_grpc.RoomsServiceServicer):
         await self.nc.publish(subjects.lobby(room), frames.pack(frames.LOBBY, 0, lobby.rev, (), body))
         await self.nc.flush()
 
+    def sockets(self, *, here: bool) -> set[str]:
+        """Those of which it was told so.  An answer that comes late is asked for again: how often isn't promised."""
+        return {socket for _, socket, told in self.presence if told is here}
+
     async def until(self, true: Any, timeout: float = 10.0) -> None:
         async with asyncio.timeout(timeout), self.something:
             await self.something.wait_for(true)
