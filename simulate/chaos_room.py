@@ -120,9 +120,9 @@ class ChaosRoom:
         """No goodbyes: the room is left as it is."""
         await self._cancel()
         for phone in self.phones:
-            await phone.stop()
+            phone.stop()
         if self.tv is not None:
-            await self.tv.stop()
+            self.tv.stop()
 
     # ---- playing --------------------------------------------------------------------
 
@@ -281,7 +281,7 @@ class ChaosRoom:
             return verdict
         finally:
             for old in olds:
-                await old.stop()
+                old.stop()
         await self._compare_lobby()
         verdict.hashes = {"clients": digest(kept), "engine": digest(fresh), "log": digest(replayed)}
         return verdict
@@ -318,7 +318,7 @@ class ChaosRoom:
                 async with asyncio.timeout(FRESH_WITHIN / 3):
                     await tv.until(lambda t: t.screen.seq == seq)
         finally:
-            await second.stop()
+            second.stop()
         a, b = tv.screen.view, second.screen.view
         self._found.check(SAME_VIEW, a == b, f"{self.room} TV{'' if a == b else differences(a, b, SIDES)}")
         return a, b

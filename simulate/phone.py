@@ -79,7 +79,8 @@ class Phone:
     def start(self) -> None:
         self._link.start()
 
-    async def stop(self) -> None:
+    def stop(self) -> None:
+        """At once, so that nobody who is cancelled as they clear up leaves it open."""
         self._link.stop()
         if self._asking is not None:
             self._asking.cancel()

@@ -86,7 +86,8 @@ class Visit:
         else:
             self._found.check(CAME_AND_WENT, True, "")
         finally:
-            await asyncio.gather(*(phone.stop() for phone in self._phones))
+            for phone in self._phones:
+                phone.stop()
 
     # ---- people -----------------------------------------------------------------
 
@@ -159,7 +160,7 @@ class Visit:
             await phone.until(lambda p: p.lobby is not None and p.lobby.table is None)
         for phone in phones:
             await phone.act(client_in.LeaveRoom())
-            await phone.stop()
+            phone.stop()
 
     async def _watched(self) -> None:
         """TVs that are switched on and off, beside some rooms."""
@@ -175,7 +176,7 @@ class Visit:
             try:
                 await asyncio.sleep(self._pace.seconds(self._dice.uniform(10, 120)))
             finally:
-                await tv.stop()
+                tv.stop()
 
     # ---- stories ----------------------------------------------------------------
 
@@ -233,7 +234,7 @@ class Visit:
             await asyncio.sleep(self._pace.seconds(self._dice.uniform(2, 20)))
             phone = self._dice.choice(phones)
             self._tally.drops += 1
-            await phone.stop()
+            phone.stop()
             try:
                 await asyncio.sleep(self._pace.seconds(self._dice.uniform(0.5, 10)))
             finally:  # who dropped comes back, also when the hand is over meanwhile

@@ -56,9 +56,9 @@ class TableRun:
             self.at = "done"
         finally:
             for phone in self._phones:
-                await phone.stop()
+                phone.stop()
             if self._tv is not None:
-                await self._tv.stop()
+                self._tv.stop()
 
     # ---- to the first deal ---------------------------------------------------------
 
@@ -156,7 +156,7 @@ class TableRun:
                 await self._compare_log(witness)
         finally:
             for second in seconds:
-                await second.stop()
+                second.stop()
 
     async def _compare_tv(self) -> None:
         if self._tv is None or self._tv_url is None:
@@ -170,7 +170,7 @@ class TableRun:
             a, b = self._tv.screen.view, fresh.screen.view
             self._found.check(SAME_VIEW, a == b, f"{self.room} TV{differences(a, b, SIDES)}")
         finally:
-            await fresh.stop()
+            fresh.stop()
 
     async def _compare_log(self, witness: LogWitness) -> None:
         caught_up = await witness.catch_up()

@@ -62,7 +62,7 @@ async def phone(gateway: TwinGateway) -> AsyncIterator[Phone]:
     phone.start()
     await phone.until(lambda p: p.screen.table is not None)
     yield phone
-    await phone.stop()
+    phone.stop()
 
 
 def told(id: int, no: str | None = None) -> out.SeatFrame:

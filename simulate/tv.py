@@ -33,7 +33,7 @@ class Tv:
     def start(self) -> None:
         self._link.start()
 
-    async def stop(self) -> None:
+    def stop(self) -> None:
         self._link.stop()
 
     async def until(self, holds: Callable[[Tv], bool]) -> None:

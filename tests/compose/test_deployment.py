@@ -59,8 +59,8 @@ async def test_a_hand_with_bots_is_played_through_the_published_port_while_a_tv_
             assert phone.screen.table is not None
             assert tv.screen.table.outcome == phone.screen.table.outcome
         finally:
-            await phone.stop()
-            await tv.stop()
+            phone.stop()
+            tv.stop()
     assert found.ok(), found.told
     assert found.moves > 0
     assert found.reconnects == 0

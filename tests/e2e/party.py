@@ -88,9 +88,9 @@ class Party:
 
     async def end(self) -> None:
         for phone in self.phones:
-            await phone.stop()
+            phone.stop()
         for tv in self._tvs:
-            await tv.stop()
+            tv.stop()
 
 
 @asynccontextmanager

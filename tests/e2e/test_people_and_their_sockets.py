@@ -23,7 +23,7 @@ async def two_at_a_table(people: Party) -> tuple[Phone, Phone]:
 
 async def reload(people: Party, phone: Phone) -> Phone:
     """The page is loaded anew: the old socket goes, the tab keeps its number."""
-    await phone.stop()
+    phone.stop()
     again = people.tab(phone.token)
     again.tab = phone.tab
     await until(again, lambda p: p.screen.table is not None)
@@ -62,7 +62,7 @@ async def test_a_socket_that_drops_and_comes_back_costs_nothing_and_nobody_says_
     await must(ann, client_in.Deal())
     await people.live()
     seat, mine = bo.screen.seat, bo.screen.view.mine
-    await bo.stop()
+    bo.stop()
     await until(ann, lambda p: not p.screen.table.members[seat].present)
     back = people.tab(bo.token)
     await until(back, lambda p: p.screen.live)
@@ -96,7 +96,7 @@ async def test_the_old_sockets_late_close_does_not_throw_the_new_one_out(stack: 
     await must(ann, client_in.Deal())
     await people.live()
     seat = bo.screen.seat or 0
-    await bo.stop()
+    bo.stop()
     await until(ann, lambda p: not p.screen.table.members[seat].present)
     dead = SlowPhone(stack.gateways[0].port, "/ws")
     try:

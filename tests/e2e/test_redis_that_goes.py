@@ -88,7 +88,7 @@ async def test_redis_goes_in_a_hand_which_goes_on_and_afterwards_room_and_table_
                 assert await codes(stack) == {people.room}, "a lobby that was lost, and says so"
                 assert lobby_room != people.room
         finally:
-            await zoe.stop()
+            zoe.stop()
 
 
 async def codes(stack: Stack) -> set[str]:

@@ -34,7 +34,8 @@ async def test_both_players_drop_at_once_and_one_returns_to_the_game_as_it_was(s
     await must(ann, client_in.Deal())
     await people.live()
     seat, mine = bo.screen.seat, bo.screen.view.mine
-    await asyncio.gather(ann.stop(), bo.stop())
+    ann.stop()
+    bo.stop()
     back = people.tab(bo.token)
     await until(back, lambda p: p.screen.live)
     assert back.screen.seat == seat
@@ -52,7 +53,7 @@ async def test_a_room_that_all_humans_left_goes_with_its_table_and_its_bots(tmp_
         seats = stack.bots[0].seats
         assert seats is not None
         await reach(lambda: len(seats) == 3)
-        await ann.stop()
+        ann.stop()
         await reach(lambda: len(seats) == 0)
         assert await _tables(stack) == []
         client = redis.asyncio.Redis.from_url(stack.redis.url, decode_responses=True)
@@ -118,7 +119,7 @@ async def test_a_player_who_leaves_by_the_x_is_off_the_list_and_comes_back_to_th
     seat, mine = bo.screen.seat, bo.screen.view.mine
     await must(bo, client_in.Leave())
     await until(ann, lambda p: [q.name for q in p.lobby.players] == ["Ann"])
-    await bo.stop()
+    bo.stop()
     back = people.tab(bo.token)
     await until(back, lambda p: p.screen.live)
     assert back.screen.seat == seat
@@ -162,7 +163,7 @@ async def test_a_room_that_redis_lost_is_listed_again_when_a_player_comes_back(s
     before = lobby(ann)
     stack.redis.stop()
     await asyncio.to_thread(stack.redis.start)
-    await bo.stop()
+    bo.stop()
     back = people.tab(bo.token)
     await until(back, lambda p: p.screen.live and p.lobby.players[1].present)
     again = lobby(back)

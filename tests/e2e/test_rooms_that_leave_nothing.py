@@ -91,8 +91,8 @@ async def host_and_go(stack: Stack) -> None:
         await until(tv, lambda t: t.screen.live)
         await reach(lambda: len(bots) == 3, "bots have sat down")
         assert tables_in_memory(hall_of(stack)) >= 3
-        await ann.stop()
-        await tv.stop()
+        ann.stop()
+        tv.stop()
         await reach(lambda: len(bots) == 0, "bots have stopped")
     await reach(lambda: tables_in_memory(hall_of(stack)) == 0, "the engine has forgotten the table")
     await within(_until_nothing_in(stack))
@@ -125,5 +125,5 @@ async def test_the_last_to_leave_a_room_is_told_goodbye_and_not_that_there_is_no
         await until(ann, lambda p: len(p.lobby.players) == 2)
         for phone in (ann, bo):
             await within(phone.act(client_in.LeaveRoom()))
-            await phone.stop()
+            phone.stop()
         assert people.found.errors == {}

@@ -51,7 +51,7 @@ async def test_after_a_wait_each_answer_is_of_the_move_that_was_decided_under_it
             await lost.answer
         for move in (*held, kept, new):
             await move.answer
-        await phone.stop()
+        phone.stop()
         decided = {id: body for _, id, body in table.decided}
         assert table.ids == [1, 2, 3, 4, 5]
         assert [decided[m.id] for m in (*held, kept, new)] == [m.data() for m in (*held, kept, new)]
@@ -83,5 +83,5 @@ async def test_a_new_socket_frees_the_ids_of_old_moves_that_were_never_decided(n
             await old.answer
         new = phone.begin(Undo())
         await new.answer
-        await phone.stop()
+        phone.stop()
         assert [(id, body) for _, id, body in table.decided] == [(1, new.data())]
