@@ -96,11 +96,13 @@ class _Reader(asyncio.StreamReader):
 
     def __init__(self, limit: int, listeners: Listeners) -> None:
         super().__init__(limit=limit, loop=asyncio.get_running_loop())
+        self._listeners = listeners
         self._reading = Reading(listeners)
 
     def feed_data(self, data: Iterable[SupportsIndex]) -> None:
-        pace.heard()
+        before = self._listeners.heard
         others = self._reading.take(bytes(data))
+        pace.heard(self._listeners.heard - before)
         if others:
             super().feed_data(others)
 

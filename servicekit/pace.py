@@ -4,6 +4,9 @@ A turn for one message costs several times what the message does: the process is
 so are those whom it tells, each by a message of their own.  From some hundred messages a
 second on, a process therefore sleeps out a short gap after each turn.  The kernel keeps
 what comes meanwhile, in order; nothing is read late by more than the gap.
+
+Messages are counted, not the pieces of the stream that bring them: where others have
+gathered them already, pieces are few however busy it is.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from collections.abc import Callable
 
 QUIET_GAP, BUSY_GAP = 0.002, 0.005
 QUIET_RATE, BUSY_RATE = 200.0, 800.0
-"""Pieces read a second, below which nothing is waited for, and from which on the gap is the longer one."""
+"""Messages a second, below which nothing is waited for, and from which on the gap is the longer one."""
 LOOKS = 0.1
 """Seconds over which the rate is counted."""
 TURNS = 3
@@ -22,7 +25,7 @@ TURNS = 3
 
 
 def gap_at(rate: float) -> float:
-    """Seconds between two turns at so many pieces a second; 0: as they come.
+    """Seconds between two turns at so many messages a second; 0: as they come.
 
     >>> gap_at(100), gap_at(200), gap_at(500), gap_at(10_000)
     (0.0, 0.002, 0.0035, 0.005)
@@ -49,9 +52,9 @@ class Pace:
         """Pace this process, whose only loop it is."""
         self._call_soon = loop.call_soon
 
-    def heard(self) -> None:
-        """Something was read in this turn."""
-        self._heard += 1
+    def heard(self, messages: int = 1) -> None:
+        """Something was read in this turn: so many whole messages."""
+        self._heard += messages
         if not self._turns and self._call_soon is not None:
             self._turns = TURNS
             self._call_soon(self._turn)

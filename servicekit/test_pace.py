@@ -37,13 +37,13 @@ class Hands:
                 callback()
         return turns
 
-    def hear_for(self, seconds: float, rate: float) -> None:
-        """Something arrives so many times a second; each turn reads all that has."""
+    def hear_for(self, seconds: float, rate: float, messages: int = 1) -> None:
+        """So many messages arrive so many times a second; each turn reads all that has come."""
         due, end = self.now, self.now + seconds
         while due < end:
             self.now = max(self.now, due)
             while due <= self.now:
-                self.pace.heard()
+                self.pace.heard(messages)
                 due += 1 / rate
             self.turn()
 
@@ -71,6 +71,13 @@ def test_a_busy_one_sleeps_out_what_is_left_of_its_gap_after_each_turn(hands: Ha
     assert hands.now - before == pytest.approx(10 * BUSY_GAP, abs=BUSY_GAP)
     assert len(hands.slept) == 10
     assert max(hands.slept) <= BUSY_GAP
+
+
+def test_messages_are_counted_not_the_pieces_that_bring_them(hands: Hands) -> None:
+    hands.hear_for(3 * LOOKS, rate=100, messages=20)
+    assert hands.pace.gap == BUSY_GAP
+    hands.hear_for(3 * LOOKS, rate=2000, messages=0)
+    assert hands.pace.gap == 0.0
 
 
 def test_what_was_read_is_passed_on_before_the_gap(hands: Hands) -> None:

@@ -14,6 +14,7 @@ from h2.exceptions import ProtocolError
 
 from generated.snatch.engine.v1 import engine_pb2 as pb
 from servicekit.http2_call import CALL, Broken, Http2Call
+from servicekit.pace import pace
 from services.engine.replies import MAX_REPLIES, CommandReplies
 
 Take = Callable[[pb.Command, CommandReplies], None]
@@ -54,6 +55,7 @@ class _Call(Http2Call):
         except DecodeError:
             self.finish(_BAD_MESSAGE)
             return
+        pace.heard(len(request.commands))
         for command in request.commands:
             self._take_command(command, self._replies)
         if self._replies.waiting >= MAX_REPLIES:
