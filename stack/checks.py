@@ -39,7 +39,7 @@ def pytest(name: str, *what: str, beside: bool = False) -> Check:
 
 
 def tests() -> list[Check]:
-    """From the fastest to the slowest, so that a fault shows early; the browser's, the slowest, beside them."""
+    """From the fastest to the slowest, so that a fault shows early; the slowest two, which mostly wait, beside them."""
     return [
         pytest("rules", "games", "wire"),
         pytest("contracts", "tests/contracts"),
@@ -49,7 +49,7 @@ def tests() -> list[Check]:
         ),
         pytest("model tests", "tests/model"),
         Check("model", (sys.executable, "-m", "model.cli", "--seeds", "2000")),
-        pytest("end to end", "tests/e2e"),
+        pytest("end to end", "tests/e2e", beside=True),
         Check("chaos", (sys.executable, "-m", "stack.cli", "chaos", "--own", "--short", "--rooms", "6")),
         pytest("browser", "tests/browser", beside=True),
         replace(pytest("firefox", "tests/firefox"), wants=_firefox(), cure=setup_browser.FIREFOX_CURE),

@@ -118,7 +118,8 @@ class PhonePage:
         )
 
     async def press(self, testid: str) -> None:
-        """A button of a place that just came up, until it takes it: in its first moment it takes nothing."""
+        """A button of a place that comes up, until it takes it: in its first moment it takes nothing."""
+        await self(testid).wait_for(timeout=PATIENCE)
         async with asyncio.timeout(PATIENCE / 1000):
             while await self(testid).count():
                 with contextlib.suppress(Error):
