@@ -21,8 +21,8 @@ class Made(msgspec.Struct):
 
     made: list[Move]
     before: Seen
-    after: Seen
-    """In the next frame."""
+    after: Seen | None
+    """In the next frame; None: the hand had been seen to end by then."""
     touched: int
     """Frames since the last touch, click or key: 0 for a move that is made at once."""
     quiet: bool
@@ -57,6 +57,8 @@ async def moves_made(page: Page) -> int:
 def shows(move: Move, made: Made) -> str | None:
     """What is wrong with how this move showed in the next frame; None: nothing."""
     before, after = made.before, made.after
+    if after is None:
+        return "the table was gone"
     match move:
         case Turn() if before.in_stock > 0:
             if (after.in_stock, after.in_turned) != (before.in_stock - 1, before.in_turned + 1):
