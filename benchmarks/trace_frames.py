@@ -8,8 +8,9 @@ a player looks at the same picture while there is another.  Beats with nothing n
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from typing import Annotated
 
 import msgspec
@@ -66,10 +67,10 @@ def read(events: Iterable[Event]) -> Frames:
     seconds = (tasks[-1].ts + tasks[-1].dur - tasks[0].ts) / 1e6
     stood = stood_for([e for e in events if e.pid == page])
     frames = sorted(e.tdur / 1000 for e in main if e.name == "ProxyMain::BeginMainFrame")
-    work: Counter[str] = Counter()
+    work: defaultdict[str, float] = defaultdict(float)
     for e in main:
         if e.name in WORK:
-            work[WORK[e.name]] += e.tdur / 1000  # type: ignore[assignment]
+            work[WORK[e.name]] += e.tdur / 1000
     return Frames(
         seconds=round(seconds, 1),
         frames=sum(stood),
@@ -84,7 +85,7 @@ def read(events: Iterable[Event]) -> Frames:
         tasks_over=sum(e.dur > TOO_LONG * 1000 for e in tasks),
         tasks_over_cpu=sum(e.tdur > TOO_LONG * 1000 for e in tasks),
         over_at=[round((e.ts - tasks[0].ts) / 1e6, 1) for e in tasks if e.tdur > TOO_LONG * 1000],
-        work={name: round(ms) for name, ms in work.most_common()},
+        work={name: round(ms) for name, ms in sorted(work.items(), key=itemgetter(1), reverse=True)},
     )
 
 

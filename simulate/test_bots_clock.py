@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from simulate.bots_clock import Clock
 
 
@@ -15,8 +17,12 @@ class Looker:
 
 def test_what_is_due_happens_in_order_and_at_its_time() -> None:
     clock, seen = Clock(), list[tuple[str, float]]()
+
+    def see(name: str) -> None:
+        seen.append((name, clock.now()))
+
     for name, at in (("late", 3.0), ("first", 1.0), ("second", 1.0)):
-        clock.call_at(at, lambda name=name: seen.append((name, clock.now())))  # type: ignore[misc]
+        clock.call_at(at, partial(see, name))
     assert not clock.run(lambda: False, limit=10.0)
     assert seen == [("first", 1.0), ("second", 1.0), ("late", 3.0)]
     assert clock.ms == 3000

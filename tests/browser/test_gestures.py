@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Locator, expect
+from playwright.async_api import FloatRect, Locator, expect
 
 from games.snatch_solitaire.messages import ToMiddle
 from tests.browser.alone import alone, beside
@@ -172,13 +172,13 @@ async def works(phone: PhonePage, *piles: list[str]) -> None:
 
 # ---- where, and how it looks there ----
 
-Box = dict[str, float]
+Box = FloatRect
 
 
 async def rect(what: Locator) -> Box:
     box = await what.bounding_box()
     assert box is not None
-    return dict(box)  # type: ignore[arg-type]
+    return box
 
 
 async def far_corner(phone: PhonePage, middle: Box) -> Point:
@@ -202,7 +202,7 @@ def around(pile: Box) -> Box:
 
 
 async def picture(phone: PhonePage, clip: Box) -> bytes:
-    return await phone.page.screenshot(clip=clip)  # type: ignore[arg-type]
+    return await phone.page.screenshot(clip=clip)
 
 
 async def looks(phone: PhonePage, clip: Box) -> AsyncIterator[bytes]:
