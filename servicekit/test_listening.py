@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from servicekit import listening
 from servicekit.listening import Listeners, Reading
+from servicekit.pace import Pace
 
 STREAM = (
     b"INFO {}\r\nPONG\r\nMSG f.ABCDE.table 7 5\r\nhe\r\nl\r\nMSG other 8 2\r\nyo\r\n"
@@ -23,6 +25,19 @@ def test_a_stream_in_pieces_of_any_size_is_heard_whole_and_the_rest_is_left_to_n
     reading = Reading(listeners)
     others = b"".join(reading.take(STREAM[at : at + size]) for at in range(0, len(STREAM), size))
     assert (heard, others) == (HEARD, OTHERS)
+
+
+async def test_what_is_heard_counts_for_the_pace_message_by_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[int] = []
+    pace = Pace()
+    monkeypatch.setattr(pace, "heard", counted.append)
+    monkeypatch.setattr(listening, "pace", pace)
+    listeners = Listeners()
+    listeners.add(7, lambda _, data: None)
+    reader = listening._Reader(1024, listeners)
+    reader.feed_data(b"MSG a 7 1\r\n1\r\nPONG\r\nMSG a 7 1\r\n2\r\nMSG a 7 1\r\n")
+    reader.feed_data(b"3\r\n")
+    assert counted == [2, 1]
 
 
 def test_a_listener_that_fails_misses_one_message_and_nobody_else_any() -> None:

@@ -14,6 +14,7 @@ from generated.snatch.engine.v1.engine_pb2_grpc import EngineServiceStub
 from servicekit import rpc
 from servicekit.command_stream import Broken, CommandStream
 from servicekit.engine_link import EngineLink
+from servicekit.pace import Pace
 from services.engine import command_door
 from services.engine.command_door import CommandDoor
 from services.engine.replies import CommandReplies
@@ -69,6 +70,21 @@ async def test_grpc_s_own_caller_is_heard_and_answered_and_told_of_the_end(door:
         await door.stop()
         assert await call.read() is grpc.aio.EOF
         assert await call.code() is grpc.StatusCode.OK
+
+
+async def test_a_batch_counts_as_many_as_it_holds_for_the_pace(
+    door: CommandDoor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[int] = []
+    pace = Pace()
+    monkeypatch.setattr(pace, "heard", counted.append)
+    monkeypatch.setattr(command_door, "pace", pace)
+    async with asyncio.timeout(10):
+        stream = CommandStream(f"127.0.0.1:{door.port}")
+        await stream.write(pb.CommandsRequest(commands=[pb.Command(id=id) for id in range(30)]))
+        await anext(aiter(stream))
+        stream.cancel()
+    assert counted == [30]
 
 
 async def test_bytes_that_are_no_message_end_the_call_with_bad_message(door: CommandDoor) -> None:
