@@ -74,9 +74,11 @@ lint: ## style, types, import walls, protos, the client
 format: setup ## put the code in shape
 	@$(RUN) ruff check --fix --quiet . ; $(RUN) ruff format .
 
-lock: setup ## renew requirements.txt from pyproject.toml
+lock: setup ## renew requirements.txt from pyproject.toml, and the checkers' lock
 	@.venv/bin/uv pip compile -q pyproject.toml --all-extras --universal --generate-hashes --no-emit-index-url \
 		--no-header --python-version 3.11 -o requirements.txt
+	@.venv/bin/uv pip compile -q tools/checkers.in -c requirements.txt --universal --generate-hashes --no-emit-index-url \
+		--no-header --python-version 3.11 -o tools/checkers.txt
 
 locks: setup ## renew the images' locks, at the versions of requirements.txt
 	@deploy/locks/make.sh
