@@ -23,6 +23,19 @@ class TableNews(msgspec.Struct, frozen=True, omit_defaults=True):
     bots: dict[str, str] = {}
 
 
+class EngineLoad(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`engine.load`: an engine's open `tables`, and the `most` it is set to hold; `gone`: it ends.
+
+    `strained`: it has no time for more of them, whatever `most` says.
+    """
+
+    engine: str
+    tables: int
+    most: int
+    strained: bool = False
+    gone: bool = False
+
+
 class CallerBeat(msgspec.Struct, frozen=True):
     """`callers.beat`: this process has players attached; `gone`: it ends."""
 
@@ -49,10 +62,12 @@ class BotWanted(msgspec.Struct, frozen=True):
 
 
 class WorkerBeat(msgspec.Struct, frozen=True):
-    """`bots.beat`: this worker drives its seats; `gone`: it ends."""
+    """`bots.beat`: this worker drives its seats, and could take so many more; `gone`: it ends."""
 
     worker: str
     gone: bool = False
+    free: int | None = None
+    """None: of a release that doesn't say."""
 
 
 class Entry(msgspec.Struct, frozen=True):

@@ -63,6 +63,9 @@ def engine_alive(engine: str) -> str:
 ENGINE_SUSPECTED = "engine.suspected"
 """From whoever's stream to an engine broke: its peers ask at once whether it is there.  Never proof."""
 
+ENGINE_LOAD = "engine.load"
+"""From each engine, for rooms, every 500 ms: how many tables it holds and can hold.  Every worker hears each."""
+
 TABLE_NEWS = "news.table"
 """From engines, for rooms: a table closed, a member left, the host changed.  Every worker hears each."""
 
@@ -83,4 +86,4 @@ def bots_wanted_of(worker: str) -> str:
 
 
 BOTS_BEAT = "bots.beat"
-"""From each bot worker, every 500 ms: its id, and `gone` when it stops."""
+"""From each bot worker, every 500 ms, for engines and rooms: its id, its free seats, and `gone` when it stops."""

@@ -82,7 +82,8 @@ class Bots:
     async def _say(self, gone: bool) -> None:
         if self._nc is None or self._nc.is_closed:
             return
-        beat = WorkerBeat(self.worker, gone)
+        free = self.seats.free if self.seats is not None and not gone else None
+        beat = WorkerBeat(self.worker, gone, free)
         try:
             await self._nc.publish(subjects.BOTS_BEAT, msgspec.json.encode(beat))
         except nats.errors.Error as error:

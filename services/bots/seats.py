@@ -81,6 +81,11 @@ class Seats:
 
     # ---- wanted ----
 
+    @property
+    def free(self) -> int:
+        """Seats that it could take besides those it has."""
+        return max(0, self._capacity - len(self._driven.keys() | self._taking.keys()))
+
     def _full(self) -> bool:
         return len(self._driven) + len(self._taking) >= self._capacity
 
