@@ -12,7 +12,7 @@ from simulate.chaos_cells import Cell
 from simulate.chaos_room import ChaosRoom, RoomWish
 from simulate.chaos_verdict import RoomVerdict
 from simulate.door import Door, check_loopback
-from simulate.faults import Faulter, Hit, NoParts
+from simulate.faults import Faulter, Hit, Hitter, NoParts
 from simulate.findings import Findings
 from simulate.gaps import NOTABLE, percentile
 from simulate.lateness import Lateness
@@ -189,7 +189,7 @@ class ChaosRun:
 
     # ---- a cell ------------------------------------------------------------------------
 
-    async def cell(self, cell: Cell, faulter: Faulter | None = None) -> CellResult:
+    async def cell(self, cell: Cell, faulter: Hitter | None = None) -> CellResult:
         """Faults, quiet, comparison."""
         faulter = faulter or Faulter(self._state, cell.kind)
         await self._all_ready()
@@ -256,7 +256,7 @@ class ChaosRun:
         for kind in {p["kind"] for p in (self._state() or {"parts": ()})["parts"]}:
             await Faulter(self._state, kind).until_ready(60)
 
-    async def _faults(self, faulter: Faulter, cell: Cell, began: float) -> str:
+    async def _faults(self, faulter: Hitter, cell: Cell, began: float) -> str:
         """All hits in their time; why one could not be, in words."""
         try:
             for number in range(cell.hits()):

@@ -9,12 +9,13 @@ import signal
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from simulate.vigil import Stack
 
-Fault = Literal["KILL", "STOP", "TERM"]
+Fault = Literal["KILL", "STOP", "TERM", "PAUSE", "CUT", "SCALE", "RESTART", "DOWN", "RELEASE"]
 FAULTS: tuple[Fault, ...] = ("KILL", "STOP", "TERM")
+"""What a process of this machine can be given; the others are containers' (tests/compose)."""
 
 LOOK_EVERY = 0.05
 
@@ -36,6 +37,20 @@ class Hit:
     """When the process was stopped no longer; else that of the hit."""
     ready: float | None = None
     """When all of its kind were ready again; None: not yet."""
+
+
+class Hitter(Protocol):
+    """Who brings faults about."""
+
+    hits: list[Hit]
+
+    async def hit(self, fault: Fault, hold: float) -> Hit:
+        """Hit once; returns when all is ready again.  `hold`: seconds that a stop lasts.  Raises NoParts."""
+        ...
+
+    def wake(self) -> None:
+        """Nobody stays stopped."""
+        ...
 
 
 class Faulter:
