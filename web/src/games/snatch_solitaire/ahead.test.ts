@@ -82,7 +82,7 @@ describe('moves shown ahead of their answers', () => {
 
   test('an undo of a confirmed move shows at once from what is remembered', () => {
     const mine = { ...base.mine!, undo: true, turned: ['5s', 'Kd', '2c'], stock: 1 }
-    const shown = show([ahead({ t: 'undo' })], { ...base, mine }, { mine: base.mine!, left: 5 })
+    const shown = show([ahead({ t: 'undo' })], { ...base, mine }, { mine: base.mine!, back: 0 })
     expect(shown.view.mine).toMatchObject({ stock: 2, turned: ['5s', 'Kd'], undo: false })
   })
 
@@ -129,6 +129,16 @@ describe('moves shown ahead of their answers', () => {
     const pending = [ahead({ t: 'work', card: '6h', src: 'snatch', to: 1 }, true), ahead({ t: 'undo' })]
     expect(show(pending, moved).view.mine?.snatch).toBe('6h')
     expect(count(show(pending, moved))).toBe(ALL)
+  })
+
+  test('an undo of a turn, which has no public part, leaves the count that a later move’s public part has set', () => {
+    const mine = { ...base.mine!, undo: true, turned: ['5s', 'Kd', '2c'], stock: 1 }
+    const later: View = { ...base, mine, seats: base.seats.map((s) => (s.seat === ME ? { ...s, left: 4 } : s)) }
+    const pending = [ahead({ t: 'undo' }), ahead({ t: 'work', card: '6h', src: 'snatch', to: 1 }, true)]
+    const shown = show(pending, later, { mine: base.mine!, back: 0 })
+    expect(shown.view.mine).toMatchObject({ snatch: BACK, stock: 2, turned: ['5s', 'Kd'] })
+    expect(shown.view.seats[0]?.left).toBe(4)
+    expect(count(shown)).toBe(ALL)
   })
 
   test('a back can’t be played', () => {

@@ -26,7 +26,11 @@ export interface Flight {
 /** The own cards before the last own-cards move, to show an undo at once. Null: not known. */
 export interface Before {
   mine: Mine
-  left: number
+  /**
+   * So many cards an undo puts back onto the snatch pile, 0 or 1. Not the count itself: that may
+   * have gone on by the public parts of later moves, and turning the stock has no public part.
+   */
+  back: number
 }
 
 export interface Shown {
@@ -91,8 +95,8 @@ export function showAhead(confirmed: View, before: Before | null, seat: number |
       mine = { ...mine, work: mine.work.map((pile, i) => (i === work ? pile.slice(0, pile.length - count) : pile)) }
     }
   }
-  const remember = (count = left): void => {
-    shown.before = { mine, left: count }
+  const remember = (back = 0): void => {
+    shown.before = { mine, back }
   }
 
   for (const { key, m, half } of pending) {
@@ -115,8 +119,7 @@ export function showAhead(confirmed: View, before: Before | null, seat: number |
         const target = mine.work[m.to]
         if (!run || !target || (m.src === 'work' && m.work === m.to)) break
         if (!fitsWork(m.card, target.at(-1) ?? null)) break
-        // A public part that has come took it off the count: what an undo brings back had it.
-        remember(m.src === 'snatch' && half ? left + 1 : left)
+        remember(m.src === 'snatch' ? 1 : 0)
         take(m.src, m.work, run.length, half)
         if (m.src === 'snatch' && !half) left -= 1
         mine = { ...mine, work: mine.work.map((pile, i) => (i === m.to ? [...pile, ...run] : pile)), undo: true }
@@ -136,8 +139,10 @@ export function showAhead(confirmed: View, before: Before | null, seat: number |
         if (shown.before) {
           mine = { ...shown.before.mine, stuck: mine.stuck ?? false }
           // A public part that has come has set the count.
-          if (!half) left = shown.before.left
-          under = left
+          if (!half) {
+            left += shown.before.back
+            under += shown.before.back
+          }
         }
         mine = { ...mine, undo: false }
         shown.before = null
@@ -165,11 +170,10 @@ export function remembered(before: Before | null, view: View, seat: number | nul
   if (seat === null || !view.mine) return null
   switch (event.t) {
     case 'worked':
-      // The count went down with the public part, before.
-      return { mine: { ...view.mine, undo: false }, left: leftOf(view, seat) + (event.src === 'snatch' ? 1 : 0) }
+      return { mine: { ...view.mine, undo: false }, back: event.src === 'snatch' ? 1 : 0 }
     case 'turned':
     case 'turned_over':
-      return { mine: { ...view.mine, undo: false }, left: leftOf(view, seat) }
+      return { mine: { ...view.mine, undo: false }, back: 0 }
     case 'your_placed':
     case 'your_snatch_turn':
     case 'undone':
