@@ -25,6 +25,17 @@ class TokenSettings(Settings):
         repr=False,
         description="Signs players' tokens: at least 16 characters, the same for all gateways and rooms.",
     )
+    secret_also: str = Field(
+        "",
+        pattern=r"^(.{16,})?$",
+        validation_alias=AliasChoices("SNATCH_SECRET_ALSO", "secret_also"),
+        repr=False,
+        description="Tokens signed with this one are read too, while SNATCH_SECRET is changed; empty: no other.",
+    )
+
+    @property
+    def tokens(self) -> Tokens:
+        return Tokens(self.secret, self.secret_also)
 
 
 class BadToken(Exception):
@@ -40,15 +51,19 @@ class Claims(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Tokens:
-    """Signs and reads tokens.  `secret` must be the same in all gateways and rooms.
+    """Signs with `secret`, reads what was signed with it or with `also`.
+
+    Services start anew one after another, so a secret is changed in three rounds, each of
+    which reads what the one before signs: (old, also new), (new, also old), (new).
 
     Raises ValueError when there is no secret: an unsigned deployment would let anyone be anyone.
     """
 
-    def __init__(self, secret: str) -> None:
+    def __init__(self, secret: str, also: str = "") -> None:
         if not secret:
             raise ValueError("SNATCH_SECRET is not set: it signs players' tokens")
-        self._serializer = URLSafeSerializer(secret, salt="snatch.player")
+        # It signs with the last one, and tries all of them to read.
+        self._serializer = URLSafeSerializer([also, secret] if also else [secret], salt="snatch.player")
 
     def sign(self, room: str, birth: str, player: str) -> str:
         token = self._serializer.dumps({"r": room, "b": birth, "p": player})

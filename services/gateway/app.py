@@ -10,7 +10,6 @@ from servicekit.ending import in_order
 from servicekit.health import HttpServer
 from servicekit.http_protocol import uvicorn_options
 from servicekit.sockets import Socket
-from servicekit.tokens import Tokens
 from servicekit.upstream import Upstream
 from services.gateway.http import Api, build_app
 from services.gateway.lobby_watch import LobbyWatch
@@ -44,7 +43,7 @@ class Gateway:
         presence = Presence(up.rooms)
         lobby_watch = LobbyWatch(up.rooms)
         self._parts = Parts(
-            settings, Tokens(settings.secret), up.rooms, up.lobbies, up.feeds, presence, lobby_watch, self._metrics
+            settings, settings.tokens, up.rooms, up.lobbies, up.feeds, presence, lobby_watch, self._metrics
         )
         self._readiness = Readiness(up.nc, up.rooms, up.engines)
         self._metrics.watch_rooms(lambda: up.feeds.rooms)

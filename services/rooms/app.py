@@ -11,7 +11,6 @@ from generated.snatch.rooms.v1 import rooms_pb2_grpc
 from servicekit import bus, logs, rpc
 from servicekit.ending import in_order
 from servicekit.engines import Engines
-from servicekit.tokens import Tokens
 from services.rooms.changes import Changes
 from services.rooms.clock import Clock
 from services.rooms.engine import EngineTables, Tables
@@ -62,7 +61,7 @@ class Rooms:
         await self._engines.start()
         tables = self._tables or EngineTables(self._engines, settings.engine_patience)
         rooms = Changes(self._store, tables, self._publish, times, self._metrics)
-        lobbies = Lobbies(self._store, Tokens(settings.secret), tables, rooms, times, self._metrics)
+        lobbies = Lobbies(self._store, settings.tokens, tables, rooms, times, self._metrics)
         self._news = News(lobbies, self._metrics)
         await self._news.start(self._nc)
         self._clock = Clock(self._store, lobbies, self._metrics)

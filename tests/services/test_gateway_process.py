@@ -46,6 +46,7 @@ async def words(child: asyncio.subprocess.Process) -> str:
     [
         ({}, "SNATCH_SECRET"),
         ({"SNATCH_SECRET": "short"}, "SNATCH_SECRET"),
+        ({"SNATCH_SECRET": SECRET, "SNATCH_SECRET_ALSO": "short"}, "SNATCH_SECRET_ALSO"),
         ({"SNATCH_SECRET": SECRET, "SNATCH_PORT": "eight"}, "port"),
         ({"SNATCH_SECRET": SECRET, "SNATCH_PUBLIC_URL": "play.example"}, "public_url"),
     ],

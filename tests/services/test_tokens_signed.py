@@ -57,3 +57,34 @@ def test_something_signed_for_another_purpose_is_none() -> None:
 def test_without_a_secret_nothing_is_signed() -> None:
     with pytest.raises(ValueError, match="SNATCH_SECRET"):
         Tokens("")
+
+
+OLD, NEW = "the secret of last year", "the secret of this year"
+ROUNDS = [Tokens(OLD), Tokens(OLD, also=NEW), Tokens(NEW, also=OLD), Tokens(NEW)]
+"""A secret is changed: every service is of one round or of the next, in any mixture."""
+
+
+@pytest.mark.parametrize(("one", "next_one"), [(ROUNDS[n], ROUNDS[n + 1]) for n in range(3)])
+def test_neighbouring_rounds_of_a_change_of_secret_read_each_others_tokens(one: Tokens, next_one: Tokens) -> None:
+    # But for the last round, where the old secret's tokens are let go of on purpose.
+    signed_by_both = [next_one] if one is ROUNDS[2] else [one, next_one]
+    for signer in signed_by_both:
+        token = signer.sign("BCDFG", "b1", "p1")
+        assert one.read(token) == next_one.read(token) == Claims("BCDFG", "b1", "p1")
+
+
+def test_a_seat_taken_before_the_change_is_kept_until_the_old_secret_goes() -> None:
+    token = ROUNDS[0].sign("BCDFG", "b1", "p1")
+    assert [during.read(token).player for during in ROUNDS[:3]] == ["p1"] * 3
+    with pytest.raises(BadToken):
+        ROUNDS[3].read(token)
+
+
+def test_a_change_of_secret_needs_all_its_rounds() -> None:
+    with pytest.raises(BadToken):
+        ROUNDS[0].read(ROUNDS[2].sign("BCDFG", "b1", "p1"))
+
+
+def test_no_other_secret_means_none_not_an_empty_one() -> None:
+    with pytest.raises(BadToken):
+        tokens.read(str(URLSafeSerializer("", salt="snatch.player").dumps({"r": "BCDFG", "b": "b1", "p": "p1"})))
