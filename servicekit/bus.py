@@ -17,6 +17,7 @@ from nats.errors import SlowConsumerError
 
 from servicekit import logs
 from servicekit.listening import Hear, Listeners, ListeningTransport
+from servicekit.settings import Credentials
 
 MAX_UNTAKEN = 1024 * 1024
 """Bytes written that NATS hasn't taken, beyond which who publishes waits."""
@@ -149,8 +150,12 @@ async def connect(
     on_error: OnError | None = None,
     on_disconnect: OnChange | None = None,
     on_reconnect: OnChange | None = None,
+    credentials: Credentials | None = None,
 ) -> Bus:
     """Connect, and keep on trying for as long as the process lives.
+
+    `credentials`: what servers that know their clients ask for.  Answers then come to inboxes of that user alone,
+    so that a server can let each user hear its own.
 
     `on_error` hears of slow consumers (messages were dropped: get a snapshot).
     `url` may name several servers, comma-separated: any of one cluster will do.
@@ -202,6 +207,9 @@ async def connect(
         "disconnected_cb": disconnected,
         "reconnected_cb": reconnected,
     }
+    if credentials is not None:
+        options |= credentials._asdict()
+        options["inbox_prefix"] = f"_INBOX.{credentials.user}"
     await nc.connect(**options)
     return nc
 

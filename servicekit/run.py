@@ -19,6 +19,7 @@ from typing import Protocol, TypeVar, runtime_checkable
 import uvloop
 from prometheus_client import CollectorRegistry, Gauge, GCCollector, PlatformCollector, ProcessCollector
 from pydantic import ValidationError
+from pydantic_settings import SettingsError
 from starlette.routing import Route
 
 from servicekit import logs
@@ -69,6 +70,9 @@ def run(name: str, settings_type: type[S], build: Callable[[S], Service], *, pac
         for problem in error.errors():
             field = ".".join(str(p) for p in problem["loc"])
             sys.stderr.write(f"{name}: setting {field}: {problem['msg']}\n")
+        sys.exit(2)
+    except (SettingsError, OSError) as error:  # secrets' files
+        sys.stderr.write(f"{name}: {error}\n")
         sys.exit(2)
     logs.set_up(name, settings.instance, settings.log_format, settings.log_level)
     _need_files(getattr(settings, "max_sockets", 0) + FILES_BESIDE)

@@ -25,7 +25,7 @@ class Upstream:
     async def connect(cls, settings: WebSettings, service: str, *, seats: bool = True) -> Upstream:
         """Waits for NATS, and for nobody else.  `seats` False: only what a TV's server may hear."""
         name = f"{service} {settings.instance}"
-        nc = await bus.connect(settings.nats_url, name)
+        nc = await bus.connect(settings.nats_url, name, credentials=settings.nats_credentials)
         rooms = RoomsClient(settings.rooms_addr)
         engines = Engines(nc, name)
         upstream = cls(nc, rooms, engines, Feeds(nc, engines, seats=seats), LobbyFeeds(nc, rooms))

@@ -41,7 +41,7 @@ class Bots:
     async def start(self) -> None:
         settings = self._settings
         name = f"bots {settings.instance}"
-        self._nc = await bus.connect(settings.nats_url, name)
+        self._nc = await bus.connect(settings.nats_url, name, credentials=settings.nats_credentials)
         self._engines = Engines(self._nc, name, timeout=settings.engine_patience)
         await self._engines.start()
         self._feeds = Feeds(self._nc, self._engines)

@@ -15,6 +15,7 @@ import nats.errors
 import nats.js.errors
 from nats.js.api import DiscardPolicy, KeyValueConfig, RePublish, StorageType, StreamConfig
 from pydantic import ValidationError
+from pydantic_settings import SettingsError
 
 from servicekit import bus, logs
 from services.engine.board import KV, KV_STREAM, LAYOUT, LAYOUT_KEY, OtherLayout, check_layout
@@ -33,7 +34,9 @@ async def set_up(settings: SetupSettings) -> None:
 
     What a cluster that is only just coming up can't do yet is tried again.
     """
-    nc = await bus.connect(settings.nats_url, f"engine-setup-{settings.instance}")
+    nc = await bus.connect(
+        settings.nats_url, f"engine-setup-{settings.instance}", credentials=settings.nats_credentials
+    )
     log, told = logs.logger(__name__), ""
     try:
         while True:
@@ -130,7 +133,7 @@ def main() -> int:
     """0 when the log and the bucket are there, 2 for bad settings, else 1."""
     try:
         settings = SetupSettings()
-    except ValidationError as error:
+    except (ValidationError, SettingsError, OSError) as error:
         sys.stderr.write(f"engine setup: {error}\n")
         return 2
     logs.set_up("engine-setup", settings.instance, settings.log_format, settings.log_level)
