@@ -1,27 +1,21 @@
 /**
- * A player's session: the room, the lobby, the table and what is shown of it.
+ * A player's session: coming into a room and going, its lobby, and the line to it. What is shown of
+ * its table, and the own moves there, are the seat's (`seat.svelte.ts`).
  *
- * Places read its fields (they are reactive) and call its actions; nothing else
- * talks to the network. What is shown is the engine's view with the own moves that
- * are on their way on top of it (`games/…/ahead.ts`); every frame makes it anew.
+ * Places read its fields (they are reactive) and call its actions; nothing else talks to the network.
  */
-import { showAhead, type Flight } from '../games/snatch_solitaire/ahead'
-import { nothing } from '../games/snatch_solitaire/apply'
-import { Landings } from '../games/snatch_solitaire/landings.svelte'
-import { happened, pausedSpoken } from '../games/snatch_solitaire/spoken'
 import { words } from '../messages/words.svelte'
 import { createRoom, errorOf, joinRoom, tidyCode, type Entry } from './api'
 import { Asked } from './asked'
 import { Freshness } from './freshness'
 import { Link } from './link'
 import type { Toast } from './news.svelte'
-import { Outbox, type Pending } from './outbox'
+import type { Pending } from './outbox'
 import { pagePorts, type SessionPorts } from './ports'
-import { hasOwnPart, isGameMove, isTableEvent } from './reduce'
-import { Screen } from './screen.svelte'
-import { Telling } from './telling.svelte'
+import { Seat } from './seat.svelte'
+import { Whereabouts } from './whereabouts'
 import { VERSION } from './wire'
-import type { Act, AnyEvent, AnyMove, Message, No, Snapshot, Step, TableEvent } from './wire'
+import type { Act, AnyMove, Message } from './wire'
 
 export { ActError } from './api'
 export type { Banner, Flash, Toast } from './news.svelte'
@@ -33,13 +27,7 @@ export type { Banner, Flash, Toast } from './news.svelte'
  */
 export type Status = 'home' | 'connecting' | 'open' | 'reconnecting' | 'waiting' | 'taken_over' | 'gone'
 
-/** The move `leave` is not waited for longer than this. */
-const LEAVE_MS = 1500
-const SLOW_DOWN_MS = 400
-/** So many moves wait for a socket; more would only be a surprise later. */
-const MOST_UNSENT = 24
-
-export class Session extends Screen {
+export class Session extends Seat {
   status = $state<Status>('home')
   /** For `gone`, and on home after a game: what to tell, or null. */
   why = $state<string | null>(null)
@@ -47,8 +35,6 @@ export class Session extends Screen {
   lobbyAway = $state(false)
   /** This player's id in the room (`LobbyPlayer.player`, `Member.player`). */
   player = $state<string | null>(null)
-  /** Own cards on their way to the middle. */
-  flights = $state.raw<Flight[]>([])
   /** Milliseconds to the gateway and back, the last ping's; null before the first. */
   latency = $state<number | null>(null)
   /** A room code in the page's address, for home. */
@@ -61,26 +47,19 @@ export class Session extends Screen {
       : this.lobby !== null && this.player !== null && this.lobby.host === this.player,
   )
 
-  /** For players who look: what lands in the middle just now. */
-  readonly landings = new Landings()
-  /** For players who listen: what happened, in sentences. */
-  readonly telling = new Telling((n) => words.told.more(n))
-
   #ports: SessionPorts
   #link: Link | null = null
   #token = ''
-  #outbox = new Outbox()
   #asked = new Asked()
-  /** A snapshot has come on this socket: moves may be sent. */
-  #live = false
-  #leaving: (() => void) | null = null
   /** Of where to be; the last one counts. */
   #wishes = 0
+  #whereabouts: Whereabouts
   #freshness: Freshness
 
   constructor(ports: SessionPorts = pagePorts()) {
     super(ports.now)
     this.#ports = ports
+    this.#whereabouts = new Whereabouts(ports.keep, ports.address)
     this.#freshness = new Freshness(ports)
   }
 
@@ -93,11 +72,9 @@ export class Session extends Screen {
 
   /** At the start of a page: back into the room that this tab, or its address, names. */
   begin(path: string): void {
-    const code = tidyCode(/^\/r\/([^/]+)/.exec(path)?.[1] ?? '')
+    const { code, entry } = this.#whereabouts.at(path)
     this.invited = code
-    const room = code ?? this.#ports.keep.here()
-    const ticket = room ? this.#ports.keep.ticket(room) : null
-    if (room && ticket) this.#enter({ room, ...ticket })
+    if (entry) this.#enter(entry)
   }
 
   /** The last room this browser was in, to offer “back to room BCDFG” on home; null: none. */
@@ -137,20 +114,15 @@ export class Session extends Screen {
     if (this.table) {
       const host = this.isHost
       const wish = ++this.#wishes
-      const before = this.#leaving
-      const told = new Promise<void>((resolve) => {
-        this.#leaving = () => (before?.(), resolve())
-        // A host waits for the lobby as long as there is a line to it.
-        if (!host || !this.#live) setTimeout(resolve, LEAVE_MS)
-      })
+      // A host waits for the lobby as long as there is a line to it.
+      const heard = this.farewell.heard(host && this.moves.live)
       this.move({ t: 'leave' })
-      await told
-      this.#leaving = null
+      await heard
       if (wish === this.#wishes && (this.table || !host)) this.#home(null)
     } else if (this.lobby) {
       const room = this.room
       await this.act({ t: 'leave' }).catch(() => undefined)
-      if (room) this.#ports.keep.forget(room)
+      this.#whereabouts.forget(room)
       this.#home(null)
     } else {
       this.#home(null)
@@ -171,9 +143,7 @@ export class Session extends Screen {
     this.invited = null
     this.why = null
     this.status = 'connecting'
-    this.#ports.keep.keepTicket(entry.room, entry)
-    this.#ports.keep.setHere(entry.room)
-    this.#ports.address(entry.room)
+    this.#whereabouts.entered(entry)
     const tab = this.#ports.keep.tab()
     const link = new Link(
       this.#ports.url,
@@ -181,7 +151,7 @@ export class Session extends Screen {
         hello: () => ({ t: 'hello', v: VERSION, token: this.#token, tab }),
         message: (message) => this.#hear(message),
         down: () => this.#down(),
-        owed: () => this.#asked.waiting || this.#outbox.pending.some((p) => p.sent),
+        owed: () => this.#asked.waiting || this.moves.owed,
         ended: (code) => this.#ended(code),
         latency: (ms) => (this.latency = Math.round(ms)),
       },
@@ -196,8 +166,7 @@ export class Session extends Screen {
     this.#link?.stop()
     this.#link = null
     this.#reset()
-    this.#ports.keep.setHere(null)
-    this.#ports.address(null)
+    this.#whereabouts.home()
     this.room = this.player = null
     this.why = why
     this.status = why ? 'gone' : 'home'
@@ -206,26 +175,19 @@ export class Session extends Screen {
   #reset(): void {
     this.lobby = null
     this.dropTable()
-    this.#live = false
+    this.endedIt = false
+    this.moves.hold()
     this.latency = null
-    this.#leaving = null
+    this.farewell.forget()
     this.#asked.failAll()
-  }
-
-  protected override dropTable(): void {
-    super.dropTable()
-    this.flights = []
-    this.#outbox = new Outbox()
-    this.#leaving?.()
   }
 
   #down(): void {
-    this.#live = false
-    this.#outbox.unsent()
+    this.moves.down()
     this.latency = null
     if (this.status !== 'connecting') this.status = 'reconnecting'
     this.#asked.failAll()
-    this.#leaving?.()
+    this.farewell.over()
   }
 
   #ended(code: number): void {
@@ -234,16 +196,15 @@ export class Session extends Screen {
       return
     }
     const room = this.room
-    if (room && code !== 4004) this.#ports.keep.forget(room)
+    if (code !== 4004) this.#whereabouts.forget(room)
     if (this.status === 'gone') return
     this.#home(code === 4003 ? words.errors.removed : code === 4004 ? words.errors.bad_version : words.errors.bad_token)
     this.invited = code === 4002 ? room : null
   }
 
   #takenOver(): void {
-    this.#live = false
-    this.#outbox.clear()
-    this.#show()
+    this.moves.giveUp()
+    this.show()
     this.status = 'taken_over'
     this.#link?.stop()
   }
@@ -257,16 +218,15 @@ export class Session extends Screen {
 
   /** Makes a move at the table (the game's, or deal, pause, …). Shows at once, comes back if refused. */
   move(m: AnyMove): void {
-    if (!this.table || this.status === 'taken_over') return
-    if (!this.#live && this.#outbox.pending.length >= MOST_UNSENT) return
-    const pending = this.#outbox.add(m, this.seq, this.#ports.now())
-    if (this.#live) this.#send(pending)
-    this.ear?.moved(m)
-    if (isGameMove(m)) this.#show()
+    if (this.status !== 'taken_over') this.make(m)
   }
 
-  #send(p: Pending): void {
-    if (this.#link?.send({ t: 'move', id: p.id, basis: p.basis, m: p.m })) p.sent = true
+  protected override send({ id, basis, m }: Pending): boolean {
+    return this.#link?.send({ t: 'move', id, basis, m }) ?? false
+  }
+
+  protected override changed(): void {
+    this.#freshness.renew(this.table?.phase, this.moves.waiting)
   }
 
   // ---- hearing ----
@@ -277,31 +237,29 @@ export class Session extends Screen {
         if (message.player) this.player = message.player
         this.lobbyAway = false
         this.#freshness.met(message.build)
-        this.#renew()
+        this.changed()
         if (this.status !== 'waiting') this.status = 'open'
         return
       case 'lobby':
         this.lobby = message
         // While its frames come, the table itself says when it closes; a lobby may be a moment behind.
-        if (message.table == null && this.table && !this.#live) this.dropTable()
+        if (message.table == null && this.table && !this.moves.live) this.dropTable()
         return
       case 'done':
         return this.#asked.answer(message.req, null)
       case 'snapshot':
-        return this.#snapshot(message)
+        this.status = 'open'
+        return this.takeSnapshot(message)
       case 'table':
       case 'seat':
-        if (!this.table) return
-        this.seq = message.seq
-        for (const step of message.steps) this.#step(step, message.t === 'seat')
-        return this.#show()
+        return this.takeFrame(message)
       case 'answer':
-        this.#settled(message.id, message.no ?? null)
-        return this.#show()
+        this.moves.answered(message.id, message.no ?? null)
+        return this.show()
       case 'expect':
-        return this.#outbox.from(message.id).forEach((p) => this.#send(p))
+        return this.moves.expected(message.id)
       case 'waiting':
-        this.#live = false
+        this.moves.hold()
         this.status = 'waiting'
         return
       case 'lobby_away':
@@ -318,94 +276,15 @@ export class Session extends Screen {
     }
   }
 
-  #snapshot(snapshot: Snapshot): void {
-    const fresh = this.table?.table !== snapshot.table.table
-    this.landings.clear()
-    this.takeSnapshot(snapshot)
-    this.status = 'open'
-    const again = this.#outbox.rebase(snapshot.answered ?? 0, this.#ports.now(), fresh)
-    this.#live = true
-    again.forEach((p) => this.#send(p))
-    if (this.#leaving && !again.some((p) => p.m.t === 'leave')) this.#leaving()
-    this.#renew()
-    this.#show()
-  }
-
-  #step(step: Step, own: boolean): void {
-    const mine = step.id != null && (own ? step.by == null || step.by === this.mySeat : step.by === this.mySeat)
-    for (const event of step.ev ?? []) this.takeEvent(event as AnyEvent)
-    if (!this.table) return
-    if (mine && step.id != null) {
-      const move = this.#outbox.find(step.id)
-      if (!own && move && !step.no && hasOwnPart(move.m)) this.#outbox.half(step.id)
-      else this.#settled(step.id, step.no ?? null)
-      if (own) this.#outbox.settleBelow(step.id)
-    } else if (step.no) {
-      this.news.snatched(step.no, this.table)
-    }
-  }
-
-  protected override takeEvent(event: AnyEvent): void {
-    const before = this.confirmed
-    super.takeEvent(event)
-    if (isTableEvent(event)) return this.#tellOf(event)
-    if (event.t === 'placed') this.landings.take(event, before?.middle ?? [])
-    else if (event.t === 'dealt') this.landings.clear()
-    const what = happened(event, before ?? nothing(), this.confirmed ?? nothing(), this.mySeat, (seat) => this.nameOf(seat))
-    if (what) this.telling.hear(what)
-  }
-
-  /** News says the rest of what the table does. */
-  #tellOf(event: TableEvent): void {
-    if (event.t === 'paused') this.telling.say(pausedSpoken(event.by, this.mySeat, (seat) => this.nameOf(seat)))
-    else if (event.t === 'resumed' && event.by === this.mySeat) this.telling.say(words.told.resumed)
-    else if (event.t === 'scores' || event.t === 'setup' || event.t === 'closed') this.telling.hush()
-  }
-
-  protected override tableChanged(event: TableEvent): void {
-    if (event.t === 'closed') this.dropTable()
-    this.#renew()
-  }
-
-  #renew(): void {
-    this.#freshness.renew(this.table?.phase, this.#outbox.pending.length)
-  }
-
-  #settled(id: number, no: No | null): void {
-    const move = this.#outbox.settle(id)
-    if (move?.m.t === 'leave') this.#leaving?.()
-    if (no && this.table) this.#refused(move, no)
-    this.#renew()
-  }
-
-  /** Only a race lost, a card with no pile, and a host's button say something; the rest come home quietly. */
-  #refused(move: Pending | null, no: No): void {
-    this.ear?.refused(no)
-    if (no.code === 'snatched' && this.table) {
-      this.news.snatched(no, this.table)
-      const by = no.by ?? -1
-      this.news.toast(words.table.snatchedBy(this.nameOf(by)), 'snatched', this.colourOf(by))
-    } else if (no.code === 'no_pile') {
-      this.news.toast(words.table.noPile, 'no')
-    } else if (move && !isGameMove(move.m) && no.code === 'not_host') {
-      this.news.toast(errorOf(no.code).message, 'error')
-    } else if (move && isGameMove(move.m)) {
-      this.telling.say(words.told.cameBack)
-    }
-  }
-
   #error(error: Extract<Message, { t: 'error' }>): void {
     if (error.req != null) return this.#asked.answer(error.req, errorOf(error.code, error.text))
     if (error.id != null) {
-      if (error.code === 'slow_down') {
-        setTimeout(() => this.#live && this.#outbox.pending.forEach((p) => this.#send(p)), SLOW_DOWN_MS)
-        return
-      }
-      this.#outbox.drop(error.id).forEach((p) => this.#send(p))
-      return this.#show()
+      if (error.code === 'slow_down') return this.moves.slowDown()
+      this.moves.thrownOut(error.id)
+      return this.show()
     }
     if (error.code === 'removed' || error.code === 'no_room' || error.code === 'bad_token') {
-      if (this.room) this.#ports.keep.forget(this.room)
+      this.#whereabouts.forget(this.room)
       this.#home(errorOf(error.code, error.text).message)
     } else if (error.code === 'full') {
       this.news.toast(errorOf(error.code).message, 'error')
@@ -414,19 +293,5 @@ export class Session extends Screen {
       if (this.#freshness.unspoken()) this.#link?.stop()
       else this.#home(words.errors.bad_version)
     }
-  }
-
-  // ---- showing ----
-
-  #show(): void {
-    if (!this.confirmed) {
-      this.view = null
-      this.flights = []
-      return
-    }
-    const ahead = this.#outbox.pending.flatMap((p) => (isGameMove(p.m) ? [{ key: p.key, m: p.m, half: p.half }] : []))
-    const shown = showAhead(this.confirmed, this.before, this.mySeat, ahead)
-    this.view = shown.view
-    this.flights = shown.flights
   }
 }
