@@ -31,8 +31,9 @@ async def test_the_hosts_x_takes_everyone_back_to_the_room_and_the_next_game_beg
     await ann("leave-yes").tap()
     for phone in (ann, bo):
         await phone.at("lobby-code")
-        await expect(phone("host-left")).to_have_text("The host left, so the game ended.", timeout=PATIENCE)
         await expect(phone("player")).to_have_count(2)
+    await expect(ann("host-left")).to_have_text("You left the game, so it ended for everyone.", timeout=PATIENCE)
+    await expect(bo("host-left")).to_have_text("The host left, so the game ended.", timeout=PATIENCE)
     await tv.phase("lobby")
     await expect(tv("host-left")).to_have_text("The host left, so the game ended.", timeout=PATIENCE)
     await bo.shot(album / "room.png")

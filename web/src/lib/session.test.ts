@@ -65,6 +65,16 @@ describe('a host who leaves a table', () => {
     expect([twin.session.status, twin.session.table, left]).toEqual(['open', null, true])
   })
 
+  test('is told so of the game that ended by it, until there is another', async () => {
+    leave()
+    twin.table([{ t: 'closed', why: 'host_left' }], { by: ME, id: 1 })
+    expect(twin.session.endedIt).toBe(true)
+    twin.socket.say(snapshot(20, 0, hand(), 't2'))
+    expect(twin.session.endedIt).toBe(false)
+    twin.table([{ t: 'closed', why: 'host_left' }])
+    expect(twin.session.endedIt).toBe(false)
+  })
+
   test('asks twice, and both are answered', async () => {
     leave()
     const second = twin.session.leave()

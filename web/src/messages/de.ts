@@ -151,6 +151,7 @@ export const de: Words = {
     alone: 'Freunde kommen mit dem Code, dem Link oder dem QR-Code herein. Oder füge Bots hinzu.',
     many: 'Acht spielen, alle anderen schauen zu.',
     hostLeft: 'Der Gastgeber ist weg, darum ist das Spiel zu Ende.',
+    youLeft: 'Du hast das Spiel verlassen, darum ist es für alle zu Ende.',
     lost: 'Den Tisch gibt es nicht mehr. Alle sind wieder im Raum.',
     opening: 'Das Spiel läuft: gleich bist du da …',
     leaveAsk: 'Den Raum verlassen?',

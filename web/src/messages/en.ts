@@ -152,6 +152,7 @@ export const en = {
     alone: 'Friends come in by the code, the link or the QR code. Or add bots.',
     many: 'Eight play, everyone else watches.',
     hostLeft: 'The host left, so the game ended.',
+    youLeft: 'You left the game, so it ended for everyone.',
     lost: 'The table is gone. Everyone is back in the room.',
     opening: 'The game is on: coming in…',
     leaveAsk: 'Leave the room?',
