@@ -4,19 +4,52 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+import time
+from collections.abc import AsyncIterator, Iterator
 from types import FrameType
 
 import pytest
+import pytest_asyncio
 
+from simulate import chaos_report
+from simulate.chaos_room import RoomWish
+from simulate.chaos_run import CellResult, ChaosRun
 from tests.compose.deployment import Deployment, new_deployment
+from tests.compose.nats_door import NatsDoor
 
 collect_ignore_glob = [] if os.environ.get("SNATCH_TEST_COMPOSE") else ["test_*.py"]
 """These tests need a running Docker; `make test` needs none."""
 
+ROOMS = 6
+WISH = RoomWish(seats=2, bots=1, rooms=ROOMS)
+
+TABLE = pytest.StashKey[list[CellResult]]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[TABLE] = []
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """What befell, and what it cost: the table of faults and losses."""
+    results = config.stash[TABLE]
+    if results:
+        terminalreporter.section("faults and losses")
+        terminalreporter.write_line(chaos_report.table(results))
+        terminalreporter.write_line("")
+        terminalreporter.write_line(chaos_report.words(results, [], strict=False))
+
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
+
+
+def _say(request: pytest.FixtureRequest, text: str) -> None:
+    """To whoever looks on, beside pytest's dots."""
+    reporter = request.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None:
+        reporter.ensure_newline()
+        reporter.write_line(text)
 
 
 @pytest.fixture(scope="session")
@@ -25,14 +58,31 @@ def deployment(request: pytest.FixtureRequest) -> Iterator[Deployment]:
     before = signal.signal(signal.SIGTERM, _interrupt)
     it = new_deployment()
     try:
+        began = time.monotonic()
+        it.make()
+        built = time.monotonic()
         try:
             it.up()
         except BaseException:
             it.logs()
             raise
+        _say(request, f"built in {built - began:.0f} s, healthy {time.monotonic() - built:.0f} s later")
         yield it
         if request.session.testsfailed:
             it.logs()
     finally:
         it.down()
         signal.signal(signal.SIGTERM, before)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def players(request: pytest.FixtureRequest, deployment: Deployment) -> AsyncIterator[ChaosRun]:
+    """Rooms in which people and bots play, a TV in each, for as long as the tests last."""
+    async with NatsDoor(lambda: deployment.address("nats")) as door:
+        stack = {
+            "url": deployment.url,
+            "watch_url": deployment.url,
+            "nats_url": f"nats://127.0.0.1:{door.port}",
+        }
+        async with ChaosRun(stack, lambda: None, WISH, ROOMS, lambda text: _say(request, text)) as run:
+            yield run

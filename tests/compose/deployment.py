@@ -1,4 +1,4 @@
-"""A compose project of one's own: its own name, port, secret and images, and nothing left of it afterwards."""
+"""A compose project of one's own: its own name, port, secrets and images, and nothing left of it afterwards."""
 
 from __future__ import annotations
 
@@ -8,18 +8,25 @@ import secrets
 import socket
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
+
+from tests.compose.containers import Container, docker, inspected
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVICES = ("gateway", "rooms", "engine", "bots", "watch")
 """Ours, which Prometheus scrapes."""
+REPLICAS = dict.fromkeys(SERVICES, 2)
+FILES = ("docker-compose.yml", "tests/compose/one-address.yml")
+UP_WITHIN = 180
+"""Seconds until all is healthy, on a machine that does much else."""
 
 
 @dataclass(frozen=True)
 class Deployment:
+    """Its calls block, as Docker's do."""
+
     project: str
     environment: Mapping[str, str]
     url: str
@@ -28,11 +35,12 @@ class Deployment:
     def compose(self, *arguments: str, capture: bool = False) -> str:
         """`docker compose …`; its words go to the terminal unless captured.  Raises CalledProcessError."""
         done = subprocess.run(
-            self._command(*arguments),
+            ["docker", "compose", *arguments],
             cwd=ROOT,
             env=self.environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE if capture else None,
+            stderr=subprocess.PIPE if capture else None,
             text=True,
             check=True,
         )
@@ -42,12 +50,20 @@ class Deployment:
         """What a command says in a service's first container."""
         return self.compose("exec", "--no-TTY", service, *command, capture=True)
 
-    def containers(self) -> list[dict[str, Any]]:
-        """Every container of the project as Docker describes it, ended ones too."""
-        ids = self.compose("ps", "--all", "--quiet", capture=True).split()
-        shown = subprocess.run(["docker", "inspect", *ids], capture_output=True, text=True, check=True)
-        found: list[dict[str, Any]] = json.loads(shown.stdout)
-        return found
+    def containers(self, service: str | None = None) -> list[Container]:
+        """Those of the project, or of one service: ended ones too."""
+        wanted = [f"label=com.docker.compose.project={self.project}"]
+        if service is not None:
+            wanted.append(f"label=com.docker.compose.service={service}")
+        filters = [word for label in wanted for word in ("--filter", label)]
+        return inspected(docker("ps", "--all", "--quiet", *filters).split())
+
+    def address(self, service: str) -> str:
+        """Where this machine reaches its first container.  Raises LookupError."""
+        for container in self.containers(service):
+            for address in container.addresses:
+                return address
+        raise LookupError(f"{service} has no address")
 
     def prometheus(self, query: str) -> list[tuple[dict[str, str], float]]:
         """An instant query: (labels, value) of each series."""
@@ -55,13 +71,46 @@ class Deployment:
         answer = json.loads(self.inside("prometheus", "wget", "-q", "-O", "-", url))
         return [(row["metric"], float(row["value"][1])) for row in answer["data"]["result"]]
 
-    def up(self) -> None:
+    @property
+    def build(self) -> str:
+        return self.environment["SNATCH_BUILD"]
+
+    def released(self, build: str) -> Deployment:
+        """The same deployment as its next release describes it."""
+        return replace(self, environment={**self.environment, "SNATCH_BUILD": build})
+
+    def make(self) -> None:
+        """Its images."""
         self.compose("build", "--quiet")
-        self.compose("up", "--detach", "--wait", "--wait-timeout", "180", "--quiet-pull")
+
+    def up(self) -> None:
+        """All of it, until Docker says that it is healthy."""
+        self.compose("up", "--detach", "--wait", "--wait-timeout", str(UP_WITHIN), "--quiet-pull", capture=True)
+
+    def scale(self, service: str, replicas: int) -> None:
+        """More or fewer of one; the others stay.  Returns when all of it is healthy."""
+        wait = ("--wait", "--wait-timeout", str(UP_WITHIN)) if replicas else ()
+        how = ("--detach", "--no-deps", "--no-recreate", *wait, "--scale", f"{service}={replicas}", service)
+        self.compose("up", *how, capture=True)
+
+    def release(self) -> None:
+        """As an operator does it, while people play."""
+        subprocess.run(
+            [ROOT / "deploy" / "release.sh"],
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
 
     def stop(self) -> None:
         """SIGTERM to everything, and wait until it has ended."""
-        self.compose("stop", "--timeout", "10")
+        self.compose("stop", "--timeout", "20", capture=True)
+
+    def away(self) -> None:
+        """Containers and networks go; what is on volumes stays."""
+        self.compose("down", "--remove-orphans", "--timeout", "20", capture=True)
 
     def logs(self, tail: int = 40) -> None:
         """The services' last words, to the terminal."""
@@ -70,17 +119,9 @@ class Deployment:
     def down(self) -> None:
         """Everything goes: containers, networks, volumes, and the images built for it."""
         self.compose("down", "--volumes", "--remove-orphans", "--timeout", "5", capture=True)
-        mine = subprocess.run(
-            ["docker", "image", "ls", "--quiet", "--filter", f"reference=snatch-*:{self.project}"],
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.split()
+        mine = docker("image", "ls", "--quiet", "--filter", f"reference=snatch-*:{self.project}*").split()
         if mine:
-            subprocess.run(["docker", "image", "rm", "--force", *set(mine)], check=True, capture_output=True)
-
-    def _command(self, *arguments: str) -> list[str]:
-        return ["docker", "compose", "--project-name", self.project, "--env-file", os.devnull, *arguments]
+            docker("image", "rm", "--force", *sorted(set(mine)))
 
 
 def new_deployment() -> Deployment:
@@ -99,6 +140,9 @@ def new_deployment() -> Deployment:
             "SNATCH_PORT": str(port),
             "SNATCH_PUBLIC_URL": url,
             "SNATCH_BUILD": project,
+            "COMPOSE_PROJECT_NAME": project,
+            "COMPOSE_FILE": os.pathsep.join(FILES),
+            "COMPOSE_ENV_FILES": os.devnull,
         },
         url,
     )
