@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from stack import setup_browser, setup_web
+from stack import setup_browser, setup_checkers, setup_web
 from stack.steps import ROOT, Failed
 
 
@@ -79,6 +79,26 @@ def lint() -> list[Check]:
         # After that one, which writes the types that they read.
         Check("web scripts", scripts, folder=client, wants=client / "package.json", node=True),
         Check("web styles", styles, folder=client, wants=client / "package.json", node=True),
+        *hosting(),
+    ]
+
+
+def hosting() -> list[Check]:
+    """Images, compositions, rules and manifests."""
+    deploy, prometheus = ROOT / "deploy", ROOT / "deploy" / "prometheus"
+    promtool = setup_checkers.promtool()
+    rules = [str(file) for file in sorted((prometheus / "rules").glob("*.yml"))]
+    cases = sorted((ROOT / "tests" / "prometheus").glob("*.yml"))
+    scripts = [str(file) for file in (*sorted(deploy.rglob("*.sh")), ROOT / ".ci" / "run")]
+    yaml = ("yamllint", "--strict", "-c", str(ROOT / "tools" / "yamllint.yml"), "docker-compose.yml", "deploy", "tests")
+    return [
+        Check("images", ("hadolint", *(str(file) for file in sorted(deploy.rglob("*Dockerfile"))))),
+        Check("scripts", ("shellcheck", *scripts)),
+        Check("yaml", yaml),
+        Check("prometheus", (promtool, "check", "config", str(prometheus / "prometheus.yml"))),
+        Check("rules", (promtool, "check", "rules", "--lint=all", "--lint-fatal", *rules)),
+        Check("rules' tests", (promtool, "test", "rules", *(case.name for case in cases)), folder=cases[0].parent),
+        pytest("dashboards", "tests/contracts/watching"),
     ]
 
 

@@ -11,7 +11,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from stack import setup_browser, setup_web
+from stack import setup_browser, setup_checkers, setup_web
 from stack.steps import ROOT, VENV, Failed, digest, digest_of_files, python, run, say, step
 
 PACKAGES = ("games", "wire", "servicekit", "services", "simulate", "stack", "generated")
@@ -98,6 +98,7 @@ def main(goals: list[str]) -> int:
         if "lint" in goals:
             setup_web.schemas()
             setup_web.tools()
+            setup_checkers.ensure()
         if "test" in goals:
             setup_browser.ensure()
     except Failed as failed:
