@@ -38,6 +38,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.write_line(chaos_report.table(results))
         terminalreporter.write_line("")
         terminalreporter.write_line(chaos_report.words(results, [], strict=False))
+    if began := os.environ.get("CI_BEGAN"):
+        minutes, seconds = divmod(round(time.time() - float(began)), 60)
+        terminalreporter.write_line(f"\n.ci/run has taken {minutes}:{seconds:02}")
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

@@ -87,10 +87,12 @@ class ContainerFaulter:
         usual = REPLICAS.get(self.service, 1)
         for replicas in (usual + 1, 1, usual) if usual > 1 else (0, 1):
             await asyncio.to_thread(self._deployment.scale, self.service, replicas)
+            await self._until_well(replicas)
 
-    async def _until_well(self) -> list[Container]:
-        usual = REPLICAS.get(self.service, 1)
-        return await self._until(lambda there: len(there) == usual and all(c.well for c in there))
+    async def _until_well(self, replicas: int | None = None) -> list[Container]:
+        """So many of them, else as many as usual."""
+        wanted = REPLICAS.get(self.service, 1) if replicas is None else replicas
+        return await self._until(lambda there: len(there) == wanted and all(c.well for c in there))
 
     async def _until(self, holds: Callable[[list[Container]], bool]) -> list[Container]:
         """Raises NoParts when it takes too long."""

@@ -88,10 +88,9 @@ class Deployment:
         self.compose("up", "--detach", "--wait", "--wait-timeout", str(UP_WITHIN), "--quiet-pull", capture=True)
 
     def scale(self, service: str, replicas: int) -> None:
-        """More or fewer of one; the others stay.  Returns when all of it is healthy."""
-        wait = ("--wait", "--wait-timeout", str(UP_WITHIN)) if replicas else ()
-        how = ("--detach", "--no-deps", "--no-recreate", *wait, "--scale", f"{service}={replicas}", service)
-        self.compose("up", *how, capture=True)
+        """More or fewer of one; the others stay.  Those that are new are started, and no more."""
+        how = ("--detach", "--no-deps", "--no-recreate", "--scale", f"{service}={replicas}")
+        self.compose("up", *how, service, capture=True)
 
     def release(self) -> None:
         """As an operator does it, while people play."""
