@@ -86,6 +86,11 @@ class Placement:
         owner = self._owners.get(partition)
         return owner if owner is not None and owner.open and partition not in self._doubted else None
 
+    def owner(self, partition: int) -> str | None:
+        """The engine that serves it, as far as is known."""
+        known = self.known(partition)
+        return known.engine if known is not None else None
+
     def doubt(self, partition: int, address: str) -> None:
         """That address doesn't serve it any more: the leader is asked, unless another is known already."""
         owner = self._owners.get(partition)

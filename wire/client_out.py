@@ -324,7 +324,7 @@ class Error(_Strict, tag_field="t", tag="error"):
 
     Codes: `bad_message`, `too_big`, `bad_version`, `bad_token`, `no_room`, `removed`,
     `not_host`, `name`, `colour_taken`, `full`, `bots_full`, `slow_down`,
-    `lobby_away`, `engine_away`, `table_live`, `no_table`, `unknown`.
+    `house_full`, `bots_busy`, `lobby_away`, `engine_away`, `table_live`, `no_table`, `unknown`.
     """
 
     code: str

@@ -19,6 +19,7 @@ from services.engine.board import Lease
 from services.engine.command_door import CommandDoor
 from services.engine.dealing import Deals
 from services.engine.hall import Hall
+from services.engine.load import Load, Strain
 from services.engine.metrics import EngineMetrics
 from services.engine.service import EngineService
 from services.engine.settings import EngineSettings
@@ -48,6 +49,8 @@ class Engine:
         self._asker: Asker | None = None
         self._server: grpc.aio.Server | None = None
         self._commands: CommandDoor | None = None
+        self._strain = Strain(settings.engine_busy)
+        self._load: Load | None = None
         self._log = logs.logger(__name__)
 
     async def start(self) -> None:
@@ -80,6 +83,9 @@ class Engine:
         await self._server.start()
         self._bus.reconnect_listeners += [self.hall.beacons.all_due, self.hall.keeper.news_missed]
         await self._enter(self.hall)
+        beacons, most = self.hall.beacons, self.settings.engine_tables
+        self._load = Load(self._bus, self.settings.instance, lambda: len(beacons), most, self._strain)
+        self._load.start()
 
     async def _enter(self, hall: Hall) -> None:
         told = False
@@ -100,8 +106,9 @@ class Engine:
     async def stop(self) -> None:
         """Stop taking, resolve, hand over, end."""
         hall, server, asker, nc = self.hall, self._server, self._asker, self._bus
-        commands = self._commands
+        commands, load = self._commands, self._load
         await in_order(
+            ("load", load.stop) if load is not None else None,
             ("partitions", hall.stop) if hall is not None else None,
             ("commands", commands.stop) if commands is not None else None,
             ("gRPC", lambda: server.stop(0.2)) if server is not None else None,

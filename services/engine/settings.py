@@ -22,6 +22,15 @@ class EngineSettings(Settings):
         5.0, ge=0, le=60, description="Seconds that records which no table needs stay in the log for who checks it."
     )
     deal_workers: int = Field(1, ge=1, le=16, description="Processes that make checked deals.")
+    engine_tables: int = Field(
+        2000, ge=1, description="Tables that one engine is to hold: beyond those of all engines no new room is hosted."
+    )
+    engine_busy: float = Field(
+        0.95,
+        ge=0,
+        le=1,
+        description="Share of a core, over 10 s, at which an engine asks for no more rooms; 0: it never does.",
+    )
 
     @field_validator("instance")
     @classmethod

@@ -38,6 +38,7 @@ STATUS = {
     "bad_message": 400,
     "too_big": 413,
     "slow_down": 429,
+    "house_full": 503,
     "lobby_away": 503,
     "engine_away": 503,
 }
@@ -47,8 +48,11 @@ TEXT = {
     "removed": "you were removed from this room",
     "full": "the room is full",
     "name": "that is no name",
+    "house_full": "no further room can be hosted just now: those that are there go on",
     "lobby_away": "the lobby can't be reached just now",
 }
+RETRY_AFTER = {"house_full": 30}
+"""Seconds until it is worth another try: a place is free when some room has ended."""
 
 RequestId = Annotated[str, Meta(max_length=64)]
 T = TypeVar("T")
@@ -144,7 +148,8 @@ class Api:
             headers = {"retry-after": str(int(refused.after) + 1)} if refused.after else None
             response = _problem(refused.code, refused.text, headers)
         except LobbyRefusal as refusal:
-            response = _problem(refusal.code)
+            after = RETRY_AFTER.get(refusal.code)
+            response = _problem(refusal.code, headers={"retry-after": str(after)} if after else None)
         except LobbyAway:
             response = _problem("lobby_away", headers={"retry-after": "1"})
         response.headers.setdefault("cache-control", "no-store")

@@ -14,6 +14,7 @@ from servicekit.engines import Engines
 from services.rooms.changes import Changes
 from services.rooms.clock import Clock
 from services.rooms.engine import EngineTables, Tables
+from services.rooms.house import House
 from services.rooms.lobbies import Lobbies
 from services.rooms.metrics import RoomsMetrics
 from services.rooms.news import News
@@ -46,6 +47,7 @@ class Rooms:
         self._clock: Clock | None = None
         self.reconciler: Reconciler | None = None
         self._news: News | None = None
+        self._house: House | None = None
         self._server: grpc.aio.Server | None = None
         self._redis_away: str | None = "Redis has not been asked yet"
         self._away_since: float | None = None
@@ -61,7 +63,9 @@ class Rooms:
         await self._engines.start()
         tables = self._tables or EngineTables(self._engines, settings.engine_patience)
         rooms = Changes(self._store, tables, self._publish, times, self._metrics)
-        lobbies = Lobbies(self._store, settings.tokens, tables, rooms, times, self._metrics)
+        self._house = House(settings.rooms_most, self._engines.placement.owner, self._metrics)
+        await self._house.start(self._nc)
+        lobbies = Lobbies(self._store, settings.tokens, tables, rooms, self._house, times, self._metrics)
         self._news = News(lobbies, self._metrics)
         await self._news.start(self._nc)
         self._clock = Clock(self._store, lobbies, self._metrics)
@@ -80,12 +84,13 @@ class Rooms:
         self._log.info("rooms serves", host=settings.rooms_host, port=self.port)
 
     async def stop(self) -> None:
-        server, clock, news, nc = self._server, self._clock, self._news, self._nc
+        server, clock, news, nc, house = self._server, self._clock, self._news, self._nc, self._house
         await in_order(
             ("gRPC", lambda: server.stop(_STOP_GRACE)) if server is not None else None,
             ("reconciler", self.reconciler.stop) if self.reconciler is not None else None,
             ("clock", clock.stop) if clock is not None else None,
             ("news", lambda: news.stop(nc)) if news is not None else None,
+            ("house", lambda: house.stop(nc)) if house is not None else None,
             ("engines", self._engines.stop) if self._engines is not None else None,
             ("NATS", nc.close) if nc is not None else None,
             ("Redis", self._store.close) if self._store is not None else None,

@@ -13,11 +13,12 @@ from servicekit.tokens import BadToken, Claims, Tokens
 from services.rooms import lobby, presence, table
 from services.rooms.changes import TRIES, Busy, Changes
 from services.rooms.engine import EngineAway, Refused, Tables
+from services.rooms.house import House
 from services.rooms.metrics import RoomsMetrics
 from services.rooms.room import LobbyError, Room, Seen, Times, shown
-from services.rooms.store import Store
+from services.rooms.store import Full, Store
 from wire import client_in, client_out
-from wire.places import new_code, tidy_code
+from wire.places import tidy_code
 
 MAX_REQUEST = 64
 MAX_ACT = 4096
@@ -41,10 +42,17 @@ class Lobbies:
     """Everything that can be asked of rooms.  Raises LobbyError with the code to answer, StoreAway, Busy, BadRoom."""
 
     def __init__(
-        self, store: Store, tokens: Tokens, tables: Tables, rooms: Changes, times: Times, metrics: RoomsMetrics
+        self,
+        store: Store,
+        tokens: Tokens,
+        tables: Tables,
+        rooms: Changes,
+        house: House,
+        times: Times,
+        metrics: RoomsMetrics,
     ) -> None:
         self._store, self._tokens, self._tables, self._rooms = store, tokens, tables, rooms
-        self._times, self._metrics = times, metrics
+        self._house, self._times, self._metrics = house, times, metrics
         self._log = logs.logger(__name__)
 
     # ---- asked by players ----------------------------------------------------
@@ -53,12 +61,16 @@ class Lobbies:
         name, request = lobby.name_of(typed), _request(request)
         key = _key(request, name)
         for _ in range(TRIES):
-            code = new_code()
+            code = self._house.code()
             if await self._rooms.played(code):
                 continue
             room = lobby.found(code, secrets.token_hex(6), _id("p"), name, await self._store.now())
             room.write = secrets.token_hex(6)
-            made = await self._store.create(key, room, presence.due_at(room, self._times))
+            try:
+                made = await self._store.create(key, room, presence.due_at(room, self._times), self._house.most())
+            except Full as full:
+                self._metrics.no_place_for("room")
+                raise LobbyError("house_full") from full
             if made is None:
                 continue
             if made.room != room.room:
@@ -125,7 +137,10 @@ class Lobbies:
                 lobby.leave(room, claims.player, now, self._times)
                 return
             _member(room, claims)
+            before = room.bots
             lobby.act_once(room, claims.player, do, bot, request, now, self._times)
+            if room.bots > before:
+                self._need_drivers(room)
 
         return shown((await self._rooms.change(claims.room, make, claims))[0])
 
@@ -190,6 +205,8 @@ class Lobbies:
         def begin(room: Room, now: int) -> str | None:
             _member(room, claims)
             opening = table.open_with(room, claims.player, new, game, now)
+            if opening is not None and opening.table == new:
+                self._need_drivers(room)
             return opening.table if opening is not None else None
 
         room, asked = await self._rooms.change(claims.room, begin, claims)
@@ -197,6 +214,7 @@ class Lobbies:
             room, asked = await self._rooms.change(claims.room, begin)
         if asked is None:
             return shown(room)
+        self._house.promise(room.bots)
         try:
             live = await self._tables.open(room.room, asked, game, room.host, room.players)
         except (EngineAway, Refused) as error:
@@ -208,6 +226,12 @@ class Lobbies:
         self._log.info("a table is open", room=room.room, table=live)
         room, _ = await self._rooms.change(room.room, lambda room, now: table.opened(room, asked, live, now))
         return shown(room)
+
+    def _need_drivers(self, room: Room) -> None:
+        """Raises LobbyError `bots_busy`: its bots would sit at the table and do nothing."""
+        if not self._house.drives(room.bots):
+            self._metrics.no_place_for("bot")
+            raise LobbyError("bots_busy")
 
     async def _there(self, room: Room) -> bool:
         """Whether the room's table still is; if not, the lobby is told, as the engine would have."""

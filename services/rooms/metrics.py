@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 _SECONDS = (0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
@@ -17,6 +19,15 @@ class RoomsMetrics:
             "snatch_rooms_call_seconds", "From call to answer.", ["call"], buckets=_SECONDS, registry=self.registry
         )
         self._rooms = Gauge("snatch_rooms_open", "Rooms there are, as this worker last saw.", registry=self.registry)
+        self._capacity = Gauge(
+            "snatch_rooms_capacity", "Rooms that there may be at once; +Inf: no bound is known.", registry=self.registry
+        )
+        self._refused = Counter(
+            "snatch_rooms_refused",
+            "Rooms and bots refused because all places are taken.",
+            ["what"],
+            registry=self.registry,
+        )
         self._conflicts = Counter(
             "snatch_rooms_write_conflicts", "Writes that found another's and began again.", registry=self.registry
         )
@@ -52,6 +63,14 @@ class RoomsMetrics:
 
     def rooms_counted(self, count: int) -> None:
         self._rooms.set(count)
+
+    def watch_capacity(self, most: Callable[[], float]) -> None:
+        """Asked when it is scraped."""
+        self._capacity.set_function(most)
+
+    def no_place_for(self, what: str) -> None:
+        """`room` or `bot`."""
+        self._refused.labels(what).inc()
 
     def write_conflicted(self) -> None:
         self._conflicts.inc()

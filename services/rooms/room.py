@@ -122,6 +122,10 @@ class Room(msgspec.Struct, omit_defaults=True):
     def humans(self) -> list[Player]:
         return [p for p in self.players if p.human]
 
+    @property
+    def bots(self) -> int:
+        return len(self.players) - len(self.humans)
+
 
 class Seen(NamedTuple):
     """A room as read: `raw` is what a write must find unchanged, `now` is Redis' clock in ms."""

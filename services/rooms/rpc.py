@@ -29,6 +29,8 @@ STATUS = {
     "colour_taken": grpc.StatusCode.ALREADY_EXISTS,
     "full": grpc.StatusCode.RESOURCE_EXHAUSTED,
     "bots_full": grpc.StatusCode.RESOURCE_EXHAUSTED,
+    "house_full": grpc.StatusCode.RESOURCE_EXHAUSTED,
+    "bots_busy": grpc.StatusCode.RESOURCE_EXHAUSTED,
     "table_live": grpc.StatusCode.FAILED_PRECONDITION,
     "lobby_away": grpc.StatusCode.UNAVAILABLE,
     "engine_away": grpc.StatusCode.UNAVAILABLE,

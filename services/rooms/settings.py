@@ -18,6 +18,9 @@ class RoomsSettings(TokenSettings):
     rooms_port: int = Field(0, ge=0, le=65535, description="Its port; 0 takes a free one.")
     redis_patience: float = Field(1.0, gt=0, description="Seconds until Redis counts as away.")
     engine_patience: float = Field(5.0, gt=0, description="Seconds until an engine counts as away.")
+    rooms_most: int = Field(
+        0, ge=0, description="Rooms at once, beyond which no new one is hosted; 0: as many as engines say they hold."
+    )
     host_grace: float = Field(15.0, ge=0, description="Seconds a host may be away in the lobby.")
     join_patience: float = Field(60.0, gt=0, description="Seconds in which who joined must come, to stay on the list.")
     room_idle: float = Field(600.0, gt=0, description="Seconds that a room outlives its last human.")

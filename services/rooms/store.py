@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -81,6 +82,8 @@ _CREATE = """
 local made = redis.call('GET', KEYS[1])
 if made then return {'repeated', made} end
 if redis.call('EXISTS', KEYS[2]) == 1 then return {'taken'} end
+local most = tonumber(ARGV[7])
+if most >= 0 and redis.call('ZCARD', KEYS[3]) >= most then return {'full'} end
 redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
 redis.call('ZADD', KEYS[3], ARGV[3], ARGV[4])
 if ARGV[6] ~= '0' then redis.call('SET', KEYS[1], ARGV[5], 'PX', ARGV[6]) end
@@ -109,6 +112,10 @@ return 1
 
 class StoreAway(Exception):
     """Redis can't be reached, or doesn't answer in time.  Nothing is known of a write under way."""
+
+
+class Full(Exception):
+    """There are as many rooms as there may be."""
 
 
 class Due(NamedTuple):
@@ -236,16 +243,22 @@ class Store:
         keys = [f"room:{room.room}", DUE]
         return bool(await self._ask(lambda: self._commit(keys=keys, args=args)))
 
-    async def create(self, request: str, room: Room, due: int) -> Made | None:
-        """The room that this request made, now or before; None when the code is taken."""
+    async def create(self, request: str, room: Room, due: int, most: float = math.inf) -> Made | None:
+        """The room that this request made, now or before; None when the code is taken.
+
+        Raises Full when there are `most` rooms already, whoever of the workers made them.
+        """
         made = Made(room.room, room.birth, room.host)
         keep = self._times.request if request else 0
         keys = [f"made:{request}", f"room:{room.room}", DUE]
         ttl = self._times.idle + TTL_SLACK
-        args: list[bytes | str | int] = [encode(room), ttl, due, room.room, msgspec.json.encode(made), keep]
+        bound = -1 if most == math.inf else int(most)
+        args: list[bytes | str | int] = [encode(room), ttl, due, room.room, msgspec.json.encode(made), keep, bound]
         answer = await self._ask(lambda: self._create(keys=keys, args=args))
         if answer[0] == b"taken":
             return None
+        if answer[0] == b"full":
+            raise Full
         return made if answer[0] == b"made" else msgspec.json.decode(answer[1], type=Made)
 
     async def forget_request(self, request: str) -> None:

@@ -217,9 +217,22 @@ async def test_a_worker_that_stops_hands_its_seats_on_at_once(stage: Stage) -> N
     await bus.barrier(stage.nc)
     await leaver.stop()
     await reach(lambda: driven(stayer) == 3)
-    last = {"worker": leaver.worker, "gone": True}
+    last = {"worker": leaver.worker, "gone": True, "free": None}
     assert last in heard
     assert not any(b["worker"] == leaver.worker and not b["gone"] for b in heard[heard.index(last) :])
+
+
+async def test_a_worker_says_how_many_seats_it_has_free(stage: Stage) -> None:
+    heard: list[int | None] = []
+
+    async def hear(message: Any) -> None:
+        heard.append(msgspec.json.decode(message.data)["free"])
+
+    await stage.nc.subscribe(subjects.BOTS_BEAT, cb=hear)
+    await stage.worker("one", seats=3)
+    await reach(lambda: heard and heard[-1] == 3)
+    await stage.host().open("easy", "easy")
+    await reach(lambda: heard[-1] == 1)
 
 
 async def test_a_full_worker_leaves_the_rest_to_others(stage: Stage) -> None:

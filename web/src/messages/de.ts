@@ -92,6 +92,8 @@ export const de: Words = {
     colour_taken: 'Diese Farbe hat schon jemand.',
     full: 'Der Raum ist voll.',
     bots_full: 'Mehr als drei Bots gehen nicht.',
+    house_full: 'Gerade sind alle Plätze belegt. Versuch’s in ein paar Minuten noch einmal.',
+    bots_busy: 'Gerade sind alle Bots beschäftigt. Versuch’s gleich noch einmal, oder spiel ohne.',
     slow_down: 'Zu schnell. Warte kurz.',
     lobby_away: 'Der Raum kann das gerade nicht. Versuch’s gleich noch einmal.',
     engine_away: 'Gerade lässt sich kein Tisch öffnen. Versuch’s gleich noch einmal.',

@@ -93,6 +93,8 @@ export const en = {
     colour_taken: 'Somebody else has this colour.',
     full: 'The room is full.',
     bots_full: 'No more than three bots.',
+    house_full: 'All places are taken just now. Try again in a few minutes.',
+    bots_busy: 'All bots are busy just now. Try again in a moment, or play without.',
     slow_down: 'Too fast. Wait a moment.',
     lobby_away: 'The lobby can’t do that just now. Try again in a moment.',
     engine_away: 'No table can be opened just now. Try again in a moment.',
