@@ -10,7 +10,7 @@ ARGS ?=
 PARTS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup play web proto schemas settings test test-rules chaos soak bench bench-quick trace model test-compose gallery lint format lock locks clean
+.PHONY: help setup play web proto schemas settings metrics test test-rules chaos soak bench bench-quick trace model test-compose gallery lint format lock locks clean
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -30,6 +30,9 @@ proto: setup ## generate the gRPC code into generated/
 
 settings: setup ## write docs/settings.md
 	@.venv/bin/snatch settings > docs/settings.md
+
+metrics: setup ## write docs/metrics.md
+	@.venv/bin/snatch metrics > docs/metrics.md
 
 test: ## set up and run all tests: rules, services, contracts, end to end, browser
 	@$(SETUP) test

@@ -51,46 +51,6 @@ class Plan:
     drift: float = 0.02
 
 
-class NoMetrics(EngineMetrics):
-    """Nobody scrapes a model."""
-
-    def __init__(self) -> None:
-        pass
-
-    def turn(self, items: int, moves: int, refused: list[str], frames: int, seconds: float) -> None:
-        pass
-
-    def appended(self, seconds: float, size: int) -> None:
-        pass
-
-    def append_doubted(self, verdict: str) -> None:
-        pass
-
-    def claimed(self, seconds: float) -> None:
-        pass
-
-    def halted(self) -> None:
-        pass
-
-    def faulted(self) -> None:
-        pass
-
-    def called(self, method: str, status: str) -> None:
-        pass
-
-    def lease_renewed(self, done: bool) -> None:
-        pass
-
-    def beacon_sent(self) -> None:
-        pass
-
-    def bot_wanted(self) -> None:
-        pass
-
-    def dealt(self, seconds: float, foreseen: bool) -> None:
-        pass
-
-
 class InlineDealers(Dealers):
     """Deals made at once, told after a while: the time that a worker takes."""
 
@@ -119,7 +79,7 @@ class EngineNode:
         self.cluster, self.name, self.addr, self.boot, self.node = cluster, name, addr, boot, node
         self.bus = SimBus(cluster.nats, node, name, self._on_disconnect)
         self.asker = Asker(self.bus)
-        metrics = NoMetrics()
+        metrics = EngineMetrics()
         lease = Lease(0, addr, "model", boot)
         dealers = InlineDealers(cluster.games, cluster.loop)
         deals = Deals(cluster.games, 1, lambda seconds, ready: None, dealers)

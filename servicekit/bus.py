@@ -9,6 +9,7 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import msgspec
 import nats.errors
 from nats.aio.client import Client, Srv
 from nats.aio.msg import Msg
@@ -27,6 +28,16 @@ OnError = Callable[[Exception], Awaitable[None]]
 OnChange = Callable[[], Awaitable[None]]
 
 
+class BusCounts(msgspec.Struct):
+    """For metrics."""
+
+    disconnects: int = 0
+    reconnects: int = 0
+    slow_consumers: int = 0
+    errors: int = 0
+    """All others."""
+
+
 class Bus(Client):
     """A connection that several parts of a service may listen to."""
 
@@ -36,6 +47,7 @@ class Bus(Client):
         self.slow_listeners: list[Callable[[Subscription], None]] = []
         """Told which subscription dropped messages."""
         self.listeners = Listeners()
+        self.counts = BusCounts()
         self.waits = 0
         """Times that a publish waited because NATS took nothing."""
         self._writing = False
@@ -95,6 +107,10 @@ class Bus(Client):
         if self._pending_data_size > MAX_UNTAKEN or self._untaken() > MAX_UNTAKEN:
             self.waits += 1
             await self._flush_pending(force_flush=True)
+
+    def unsent(self) -> int:
+        """Bytes that were published and that NATS hasn't taken."""
+        return self._pending_data_size + self._untaken()
 
     def _untaken(self) -> int:
         transport = self._transport
@@ -171,19 +187,24 @@ async def connect(
             log.warning("nats", error=repr(e))
         said.add(repr(e))
         if isinstance(e, SlowConsumerError):
+            nc.counts.slow_consumers += 1
             for slow in list(nc.slow_listeners):
                 slow(e.sub)
+        else:
+            nc.counts.errors += 1
         if on_error is not None:
             await on_error(e)
 
     async def disconnected() -> None:
         if not nc.is_closed:  # closing is no news
+            nc.counts.disconnects += 1
             log.warning("nats is away")
         if on_disconnect is not None:
             await on_disconnect()
 
     async def reconnected() -> None:
         said.clear()
+        nc.counts.reconnects += 1
         log.info("nats is back")
         for back in list(nc.reconnect_listeners):
             back()

@@ -17,15 +17,16 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar, runtime_checkable
 
 import uvloop
-from prometheus_client import CollectorRegistry, Gauge, GCCollector, PlatformCollector, ProcessCollector
+from prometheus_client import CollectorRegistry
 from pydantic import ValidationError
 from pydantic_settings import SettingsError
 from starlette.routing import Route
 
 from servicekit import logs
-from servicekit.garbage import Pauses, settle
+from servicekit.garbage import settle
 from servicekit.health import HttpServer, ops_app
 from servicekit.pace import pace
+from servicekit.process_metrics import ProcessMetrics
 from servicekit.settings import Settings
 
 
@@ -88,7 +89,7 @@ async def _main(name: str, settings: S, build: Callable[[S], Service], paced: bo
     service = build(settings)
     if paced:
         pace.start(loop)
-    _process_metrics(service.registry, name, settings.build)
+    process = ProcessMetrics(service.registry, name, settings.build, settings.commit)
     more = service.operations() if isinstance(service, Operated) else ()
     ops = HttpServer(ops_app(service.ready, service.registry, more), settings.ops_host, settings.ops_port)
     try:
@@ -103,7 +104,7 @@ async def _main(name: str, settings: S, build: Callable[[S], Service], paced: bo
         if starting.done():
             starting.result()
             settle()
-            Pauses(service.registry)
+            process.start()
             log.info("started", ops_port=ops.port, build=settings.build)
             await stop.wait()
         else:
@@ -141,11 +142,3 @@ def _need_files(wanted: int) -> bool:
         cure=f"ulimit -Hn {wanted} (docker: --ulimit nofile, systemd: LimitNOFILE=), or a lower SNATCH_MAX_SOCKETS",
     )
     return False
-
-
-def _process_metrics(registry: CollectorRegistry, name: str, build: str) -> None:
-    ProcessCollector(registry=registry)
-    PlatformCollector(registry=registry)
-    GCCollector(registry=registry)
-    info = Gauge("snatch_build_info", "1, with what runs.", ["service", "build"], registry=registry)
-    info.labels(name, build).set(1)

@@ -131,7 +131,7 @@ class Room:
             self._ledger.committed(record, self._sequence)
         for after in batch.afterwards:
             after()
-        self.refused += batch.refused
+        self.refused += [code for _, _, refused in batch.decided for code in refused]
         for outgoing in batch.outgoing:
             frame = frames.unpack(outgoing.data)
             only = int(outgoing.subject.rpartition(".")[2]) if frame.kind == frames.SEAT else None

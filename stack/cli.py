@@ -122,6 +122,8 @@ def _parser() -> argparse.ArgumentParser:
 
     settings = commands.add_parser("settings", help="the table of all settings, as Markdown")
     settings.set_defaults(run=_settings)
+    metrics = commands.add_parser("metrics", help="the table of all metrics, as Markdown")
+    metrics.set_defaults(run=_metrics)
     return parser
 
 
@@ -352,6 +354,13 @@ def _schema(arguments: argparse.Namespace) -> int:
     from stack import schemas
 
     schemas.write(Path(arguments.folder))
+    return 0
+
+
+def _metrics(arguments: argparse.Namespace) -> int:
+    from stack import metrics_table
+
+    print(metrics_table.markdown(), end="")
     return 0
 
 

@@ -25,6 +25,7 @@ from services.engine.service import EngineService
 from services.engine.settings import EngineSettings
 from services.engine.stream import Asker, StreamAway
 from services.engine.table import AnyGame
+from services.engine.tables_seen import TablesLook
 
 RETRY = 0.25
 
@@ -135,16 +136,18 @@ class Engine:
             return f"{self.settings.engine_host}:{self.port}"
         return told if ":" in told else f"{told}:{self.port}"
 
-    def _publish_waits(self) -> int:
-        return self._bus.waits if self._bus is not None else 0
-
     def _watch(self, hall: Hall) -> None:
-        watch = self.metrics.watch
-        watch("partitions_open", "Partitions served here.", lambda: len(hall.owners()))
-        watch("tables", "Tables open here.", lambda: len(hall.beacons))
-        watch("queue_depth", "Items waiting in partitions' queues.", lambda: sum(o.depth for o in hall.owners()))
-        watch("append_waiting_seconds", "How long the oldest append under way has waited.", hall.log.waited)
-        watch("deals_ready", "Checked deals in stock.", lambda: self._deals.stocked)
-        watch("deals_awaited", "Tables that wait for a deal now.", lambda: self._deals.waiting)
-        watch("publish_waits", "Times that a frame or a record waited for NATS to take it.", self._publish_waits)
-        watch("peers_alive", "Other engines alive.", lambda: len(hall.keeper.alive()))
+        self.metrics.watch(
+            partitions_open=lambda: len(hall.owners()),
+            partitions_halted=lambda: len(hall.halted()),
+            queue_depth=lambda: sum(o.depth for o in hall.owners()),
+            append_waiting_seconds=hall.log.waited,
+            deals_ready=lambda: self._deals.stocked,
+            deals_awaited=lambda: self._deals.waiting,
+            peers_alive=lambda: len(hall.keeper.alive()),
+        )
+        if self._bus is not None:
+            self.metrics.ties.watch_nats(self._bus)
+        self.metrics.watch_epochs(lambda: {str(o.number): o.partition.epoch for o in hall.owners()})
+        look = TablesLook()
+        self.metrics.watch_tables(lambda: look.look(hall.owners(), asyncio.get_running_loop().time()))

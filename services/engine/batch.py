@@ -37,8 +37,8 @@ class Batch:
         self.outgoing: list[frames.Outgoing] = []
         self.news: list[TableNews] = []
         self.faults: list[Fault] = []
-        self.refused: list[str] = []
-        self.moves = 0
+        self.decided: list[tuple[str, int, list[str]]] = []
+        """Of each table that had moves: its game, how many, and the codes of those that were refused."""
         self.chunks: list[r.Chunk] = []
         self.sittings: dict[str, Sitting] = {}
 
@@ -81,8 +81,8 @@ class Batch:
             told = frames.tell(sitting, self.epoch)
             self.chunks.append(told.chunk)
             self.outgoing += told.frames
-            self.refused += told.refused
-            self.moves += told.moves
+            if told.moves:
+                self.decided.append((sitting.table.state.game, told.moves, told.refused))
             if sitting.table.state.phase == "closed":
                 why = next((n.why for n in sitting.news if n.what == "closed"), "")
                 self.ledger.close(name, why)

@@ -2,151 +2,221 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
-from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
-from prometheus_client.registry import Collector
+from games.registry import GAMES
+from servicekit.meters import Meters
+from servicekit.ties import Ties
+from wire.codes import REFUSALS
+from wire.places import PARTITIONS
 
-_FAST = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-_CODES = frozenset(
-    [
-        "snatched",
-        "no_pile",
-        "no_fit",
-        "stale",
-        "not_allowed",
-        "nothing_to_undo",
-        "nothing_to_turn",
-        "bad_move",
-        "not_host",
-        "watching",
-        "not_live",
-        "paused",
-        "too_few",
-        "bad_options",
-    ]
+PHASES = ("setup", "dealing", "countdown", "live", "paused", "scores", "standings")
+"""Of tables; `paused`: a live hand that stands still."""
+DONE = "done"
+"""The result of a move that was not refused."""
+ITEMS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+VERDICTS = ("committed", "again", "new fence", "deposed", "halted")
+CALLS = ("Open", "Close", "Attach", "View", "Tables")
+STATUSES = (
+    "OK",
+    "FAILED_PRECONDITION",
+    "NOT_FOUND",
+    "ALREADY_EXISTS",
+    "INVALID_ARGUMENT",
+    "RESOURCE_EXHAUSTED",
+    "UNAVAILABLE",
 )
 
 
-class Spread:
-    """Observations in seconds, counted by bucket."""
-
-    __slots__ = ("counts", "sum")
-
-    def __init__(self) -> None:
-        self.counts = [0] * (len(_FAST) + 1)
-        self.sum = 0.0
-
-    def observe(self, seconds: float) -> None:
-        self.counts[bisect_left(_FAST, seconds)] += 1
-        self.sum += seconds
-
-    def family(self, name: str, text: str) -> HistogramMetricFamily:
-        total, buckets = 0, list[tuple[str, float]]()
-        for bound, count in zip((*map(str, _FAST), "+Inf"), self.counts, strict=True):
-            total += count
-            buckets.append((bound, total))
-        return HistogramMetricFamily(f"snatch_engine_{name}_seconds", text, buckets, self.sum)
-
-
-class Hot(Collector):
-    """What is counted at every record: plain numbers, made into metrics when they are scraped."""
-
-    def __init__(self) -> None:
-        self.items = self.moves = self.frames = self.records = self.bytes = 0
-        self.refused: dict[str, int] = {}
-        self.turn, self.append = Spread(), Spread()
-
-    def collect(self) -> Iterator[Metric]:
-        for name, text, value in (
-            ("items", "Commands, calls and deals taken from partitions' queues.", self.items),
-            ("moves", "Moves decided, refused ones too.", self.moves),
-            ("frames", "Frames sent.", self.frames),
-            ("records", "Records appended.", self.records),
-            ("record_bytes", "Bytes of records appended.", self.bytes),
-        ):
-            yield CounterMetricFamily(f"snatch_engine_{name}", text, value)
-        refusals = CounterMetricFamily("snatch_engine_refusals", "Moves refused, by reason.", labels=["code"])
-        for code, count in self.refused.items():
-            refusals.add_metric([code], count)
-        yield refusals
-        yield self.turn.family("turn", "From taking a batch to its frames sent.")
-        yield self.append.family("append", "From taking a batch to its record's acknowledgement.")
+Moves = tuple[str, int, list[str]]
+"""Of a table in one record: its game, how many were decided, and what was said to those that were refused."""
 
 
 class EngineMetrics:
     def __init__(self) -> None:
-        self.registry = registry = CollectorRegistry()
+        self.meters = meters = Meters("snatch_engine")
+        self.registry = meters.registry
+        self.ties = Ties(self.registry)
+        self._items = meters.count("items", "Commands, calls and deals taken from partitions' queues.")
+        self._moves = meters.counts(
+            "moves", "Moves decided, by their result: done, or refused.", game=GAMES, result=(DONE, *REFUSALS)
+        )
+        self._frames = meters.count("frames", "Frames sent.")
+        self._records = meters.count("records", "Records appended.")
+        self._bytes = meters.count("record_bytes", "Bytes of records appended.")
+        self._turn_s = meters.spread("turn_seconds", "From taking a batch to its frames sent.")
+        self._append_s = meters.spread("append_seconds", "From taking a batch to its record's acknowledgement.")
+        self.move_committed = meters.spread(
+            "move_commit_seconds", "From a move's arrival here to its record's acknowledgement."
+        ).observe
+        """Told the seconds of each."""
+        self.move_told = meters.spread("move_frame_seconds", "From a move's arrival here to its frame sent.").observe
+        self._batch = meters.spread("batch_items", "Items decided in one record.", ITEMS)
+        self._beacons = meters.count("beacons", "Beacons sent.")
+        self._doubts = meters.counts(
+            "append_doubts", "Appends not plainly acknowledged, by what it came to.", verdict=VERDICTS
+        )
+        self._claims = meters.count("claims", "Partitions claimed and opened.")
+        self._claims_lost = meters.count("claims_lost", "Claims that another engine was faster with.")
+        self._claim_s = meters.spread("claim_seconds", "From a claim to an open partition.")
+        self._recovery_s = meters.spread(
+            "recovery_seconds", "From a partition's being found without a living owner to its being open here."
+        )
+        self._handovers = meters.counts(
+            "handovers", "Partitions given to another engine, by whether the offer stood.", result=("offered", "failed")
+        )
+        self._lost = meters.count("partitions_lost", "Partitions that another engine took, or that a fault ended.")
+        self._halts = meters.count("halted", "Partitions halted: an operator must look.")
+        self._faults = meters.count("faults", "Faults in rooms, caught.")
+        self._busy = meters.count("busy", "Commands and calls sent back because a partition's queue was full.")
+        self._calls = meters.counts("calls", "Unary calls, by method and status.", method=CALLS, status=STATUSES)
+        self._lease = meters.counts(
+            "lease_renewals", "Renewals of the own lease, by result.", result=("renewed", "failed")
+        )
+        self._wanted = meters.count("bots_wanted", "Times a bot's seat was offered to workers.")
+        self._hands = meters.counts(
+            "hands",
+            "Hands that ended, by how: played to their end, called off as their host left, or with their table.",
+            game=GAMES,
+            end=("played", "host_left", "closed"),
+        )
+        self._deals = meters.counts(
+            "deals", "Deals that tables asked for; `ready` yes: it was there already.", ready=("yes", "no")
+        )
+        self._deal_wait_s = meters.spread("deal_wait_seconds", "How long a table waited whose deal was not there yet.")
+        self._deal_check_s = meters.spread(
+            "deal_check_seconds", "What it took to make a deal and to check that it can be played."
+        )
+        self._tables = meters.levels("tables", "Tables open here.", game=GAMES, phase=PHASES)
+        self._players = meters.levels("players", "Players with a device at tables here.", game=GAMES)
+        self._bots = meters.levels("bots", "Bots at tables here.", game=GAMES)
+        self._epochs = meters.levels(
+            "partition_epoch",
+            "The epoch of each partition that is open here: one more each time that it is taken.",
+            always=False,
+            partition=map(str, range(PARTITIONS)),
+        )
+        gauges = meters.level
+        self._levels = {
+            "partitions_open": gauges("partitions_open", "Partitions served here."),
+            "partitions_halted": gauges("partitions_halted", "Partitions that stand still until an operator looks."),
+            "tables_quiet": gauges(
+                "tables_quiet", "Live hands with players, not paused, in which no move was done for two minutes."
+            ),
+            "queue_depth": gauges("queue_depth", "Items waiting in partitions' queues."),
+            "append_waiting_seconds": gauges(
+                "append_waiting_seconds", "How long the oldest append under way has waited."
+            ),
+            "deals_ready": gauges("deals_ready", "Checked deals in stock."),
+            "deals_awaited": gauges("deals_awaited", "Tables that wait for a deal now."),
+            "peers_alive": gauges("peers_alive", "Other engines alive."),
+        }
 
-        def counter(name: str, text: str, labels: tuple[str, ...] = ()) -> Counter:
-            return Counter(f"snatch_engine_{name}", text, labels, registry=registry)
+    def watch(self, **levels: Callable[[], float]) -> None:
+        """Gauges that are read when they are scraped."""
+        for name, read in levels.items():
+            self._levels[name].read = read
 
-        def seconds(name: str, text: str) -> Histogram:
-            return Histogram(f"snatch_engine_{name}_seconds", text, buckets=_FAST, registry=registry)
+    def watch_tables(self, read: Callable[[], TablesSeen]) -> None:
+        """Asked once a scrape, for all that is said of tables."""
+        seen = _Once(read)
+        self._tables.read = lambda: seen.fresh().tables
+        self._players.read = lambda: seen.last.players
+        self._bots.read = lambda: seen.last.bots
+        self._levels["tables_quiet"].read = lambda: seen.last.quiet
 
-        self._hot = Hot()
-        registry.register(self._hot)
-        self._beacons = counter("beacons", "Beacons sent.")
-        self._doubts = counter("append_doubts", "Appends not plainly acknowledged, by what it came to.", ("verdict",))
-        self._claims = counter("claims", "Partitions claimed and opened.")
-        self._halts = counter("halted", "Partitions halted: an operator must look.")
-        self._faults = counter("faults", "Faults in rooms, caught.")
-        self._calls = counter("calls", "Unary calls, by method and status.", ("method", "status"))
-        self._lease = counter("lease_renewals", "Renewals of the own lease, by result.", ("result",))
-        self._wanted = counter("bots_wanted", "Times a bot's seat was offered to workers.")
-        self._claim_s = seconds("claim", "From a claim to an open partition.")
-        self._deals = counter("deals", "Deals that tables asked for; `ready` yes: it was there already.", ("ready",))
-        self._deal_wait_s = seconds("deal_wait", "How long a table waited whose deal was not there yet.")
+    def watch_epochs(self, read: Callable[[], Mapping[str, int]]) -> None:
+        """By partition."""
+        self._epochs.read = lambda: {(partition,): epoch for partition, epoch in read().items()}
 
-    def watch(self, name: str, text: str, value: Callable[[], float]) -> None:
-        """A gauge that is read when it is scraped."""
-        Gauge(f"snatch_engine_{name}", text, registry=self.registry).set_function(value)
-
-    def turn(self, items: int, moves: int, refused: list[str], frames: int, seconds: float) -> None:
-        hot = self._hot
-        hot.items += items
-        hot.moves += moves
-        hot.frames += frames
-        for code in refused:
-            code = code if code in _CODES else "other"
-            hot.refused[code] = hot.refused.get(code, 0) + 1
+    def turn(self, items: int, moves: Iterable[Moves], frames: int, seconds: float) -> None:
+        for game, count, refused in moves:
+            self._moves.add(game, DONE, by=count - len(refused))
+            for code in refused:
+                self._moves.add(game, code)
+        self._frames.value += frames
         if items:
-            hot.turn.observe(seconds)
+            self._items.value += items
+            self._turn_s.observe(seconds)
+            self._batch.observe(items)
 
     def appended(self, seconds: float, size: int) -> None:
-        hot = self._hot
-        hot.append.observe(seconds)
-        hot.records += 1
-        hot.bytes += size
+        self._append_s.observe(seconds)
+        self._records.value += 1
+        self._bytes.value += size
 
     def append_doubted(self, verdict: str) -> None:
-        self._doubts.labels(verdict).inc()
+        self._doubts.add(verdict)
 
     def claimed(self, seconds: float) -> None:
-        self._claims.inc()
+        self._claims.value += 1
         self._claim_s.observe(seconds)
 
+    def claim_lost(self) -> None:
+        self._claims_lost.value += 1
+
+    def recovered(self, seconds: float) -> None:
+        self._recovery_s.observe(seconds)
+
+    def handed_over(self, *, offered: bool) -> None:
+        self._handovers.add("offered" if offered else "failed")
+
+    def partition_lost(self) -> None:
+        self._lost.value += 1
+
     def halted(self) -> None:
-        self._halts.inc()
+        self._halts.value += 1
 
     def faulted(self) -> None:
-        self._faults.inc()
+        self._faults.value += 1
+
+    def sent_back(self) -> None:
+        """A queue was full."""
+        self._busy.value += 1
 
     def called(self, method: str, status: str) -> None:
-        self._calls.labels(method, status).inc()
+        self._calls.add(method, status)
 
     def lease_renewed(self, done: bool) -> None:
-        self._lease.labels("renewed" if done else "failed").inc()
+        self._lease.add("renewed" if done else "failed")
 
     def beacon_sent(self) -> None:
-        self._beacons.inc()
+        self._beacons.value += 1
 
     def bot_wanted(self) -> None:
-        self._wanted.inc()
+        self._wanted.value += 1
+
+    def hand_ended(self, game: str, end: str) -> None:
+        self._hands.add(game, end)
 
     def dealt(self, seconds: float, ready: bool) -> None:
-        self._deals.labels("yes" if ready else "no").inc()
+        self._deals.add("yes" if ready else "no")
         if not ready:
             self._deal_wait_s.observe(seconds)
+
+    def deal_checked(self, seconds: float) -> None:
+        self._deal_check_s.observe(seconds)
+
+
+class TablesSeen(NamedTuple):
+    """What there is at this engine's tables."""
+
+    tables: Mapping[tuple[str, str], int]
+    """By game and phase."""
+    players: Mapping[tuple[str], int]
+    """By game, as bots."""
+    bots: Mapping[tuple[str], int]
+    quiet: int
+
+
+class _Once:
+    """Several gauges of one look."""
+
+    def __init__(self, look: Callable[[], TablesSeen]) -> None:
+        self._look = look
+        self.last = TablesSeen({}, {}, {}, 0)
+
+    def fresh(self) -> TablesSeen:
+        self.last = self._look()
+        return self.last

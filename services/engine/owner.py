@@ -319,7 +319,7 @@ class Owner:
         for after in batch.afterwards:
             after()
         await self._tell(batch)
-        self._floor.metrics.turn(len(taken), batch.moves, batch.refused, len(batch.outgoing), self._loop.time() - began)
+        self._floor.metrics.turn(len(taken), batch.decided, len(batch.outgoing), self._loop.time() - began)
         for name, sitting in batch.sittings.items():
             if not sitting.changed:
                 self._floor.told(name, began)

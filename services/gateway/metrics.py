@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from itertools import accumulate
+from collections.abc import Callable
+from functools import partial
 
 import msgspec
-from prometheus_client import Counter, Gauge, Histogram
-from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
-from prometheus_client.registry import Collector
 
 from servicekit.engines import Counts
 from servicekit.feed import FeedCounts
+from servicekit.feed_metrics import count_feeds
+from servicekit.meters import SECONDS
 from servicekit.socket_metrics import SocketMetrics
 
-BUCKETS = (0.001, 0.002, 0.004, 0.006, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10)
+MOVE_SECONDS = (0.001, 0.002, 0.004, 0.006, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10)
+"""What a move takes here: 0.1 is what the objective is about."""
+SEEN_SECONDS = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5, 10)
+"""What it takes for those who make it, their network's way included."""
+STATUSES = (200, 201, 400, 403, 404, 405, 409, 413, 415, 429, 500, 503)
+COMMANDS = {
+    "sent": "Commands sent to engines.",
+    "sent_again": "Commands sent once more, for want of an answer.",
+    "not_owner": "Commands that came to an engine without their partition.",
+    "overdue": "Commands that had no answer in time, so that their owner was looked for anew.",
+    "queue_full": "Commands kept back because an engine's stream took no more.",
+    "broken_streams": "Streams to engines that broke: an engine ended, or the way to it did.",
+    "busy": "Commands that an engine didn't take, its queue being full.",
+}
+"""Fields of `Counts`."""
 
 
 class SentCounts(msgspec.Struct):
@@ -30,84 +43,79 @@ class ReceivedCounts(msgspec.Struct):
     move: int = 0
     ping: int = 0
     lobby: int = 0
+    felt: int = 0
     bad: int = 0
 
 
 class GatewayMetrics(SocketMetrics):
     def __init__(self) -> None:
         super().__init__("gateway", "Players'")
-        r = self.registry
-        self._seats = Gauge("snatch_gateway_seats", "Sockets that are attached to a seat.", registry=r)
+        meters = self.meters
+        self._seats = meters.level("seats", "Sockets that are attached to a seat: players at tables.")
         self.received = ReceivedCounts()
-        r.register(_Received(self.received))
+        kinds = ReceivedCounts.__struct_fields__
+        received = meters.counts("received", "Messages from browsers, by what they are.", kind=kinds)
+        received.read = lambda: {(kind,): getattr(self.received, kind) for kind in kinds}
         self.sent = SentCounts()
-        r.register(_Counts({"": self.sent}))
-        self._throttled = Counter("snatch_gateway_throttled", "Messages that had to wait for their turn.", registry=r)
-        self._answered = _Seconds("snatch_gateway_move_seconds", "From a move's arrival to its answer.")
-        self.move_answered = self._answered.observe
+        meters.count("frames_sent", "Frames and snapshots written to sockets.").read = lambda: self.sent.frames_sent
+        meters.count("frame_bytes", "Their bytes.").read = lambda: self.sent.frame_bytes
+        self._throttled = meters.count("throttled", "Messages that had to wait for their turn.")
+        self.move_answered = meters.spread(
+            "move_seconds", "From a move's arrival to its answer written to the socket.", MOVE_SECONDS
+        ).observe
         """Told the seconds of each."""
-        r.register(self._answered)
-        self._attached = Histogram(
-            "snatch_gateway_attach_seconds", "From wanting a seat to its snapshot.", buckets=BUCKETS, registry=r
+        self._unanswered = meters.count("moves_unanswered", "Moves whose socket was gone before their answer.")
+        self._pending = meters.level("moves_pending", "Moves that wait for their answer now.")
+        self._attached = meters.spread("attach_seconds", "From wanting a seat to its snapshot.", SECONDS)
+        self._http = meters.counts(
+            "http_requests",
+            "Calls of the HTTP API, by status.",
+            call=("create", "join", "look", "schema", "qr"),
+            status=map(str, STATUSES),
         )
-        self._http = Counter("snatch_gateway_http", "API calls.", ["call", "status"], registry=r)
+        self._commands = {field: meters.count(f"commands_{field}", text) for field, text in COMMANDS.items()}
+        self._feeds = count_feeds(meters)
+        self.move_seen = meters.spread(
+            "felt_move_seconds", "From a player's move to its being seen done, as their page reports it.", SEEN_SECONDS
+        ).observe
+        """Told the seconds of each."""
+        self._felt = meters.counts(
+            "felt_events",
+            "What pages report to have befallen them: connections lost and had again, errors of scripts.",
+            what=("reconnect", "script_error"),
+        )
+        self._reports = meters.counts(
+            "felt_reports", "Reports of pages, by what came of them.", result=("taken", "ignored")
+        )
 
     def seat_taken(self, seconds: float) -> None:
-        self._seats.inc()
+        self._seats.value += 1
         self._attached.observe(seconds)
 
     def seat_given_up(self) -> None:
-        self._seats.dec()
+        self._seats.value -= 1
 
     def message_throttled(self) -> None:
-        self._throttled.inc()
+        self._throttled.value += 1
+
+    def moves_unanswered(self, moves: int) -> None:
+        self._unanswered.value += moves
 
     def called(self, call: str, status: int) -> None:
-        self._http.labels(call, str(status)).inc()
+        self._http.add(call, str(status))
+
+    def befell(self, what: str, times: int) -> None:
+        """`reconnect`, `script_error`."""
+        self._felt.add(what, by=times)
+
+    def reported(self, *, taken: bool) -> None:
+        self._reports.add("taken" if taken else "ignored")
 
     def watch_counts(self, engines: Counts, feeds: FeedCounts) -> None:
         """Export what the engines' and feeds' clients count."""
-        self.registry.register(_Counts({"commands": engines, "feed": feeds}))
+        for field, count in self._commands.items():
+            count.read = partial(getattr, engines, field)
+        self._feeds(feeds)
 
-
-class _Seconds(Collector):
-    """A histogram for what happens thousands of times a second: prometheus_client's own takes a lock each time."""
-
-    def __init__(self, name: str, help_text: str) -> None:
-        self._name, self._help = name, help_text
-        self._counts = [0] * (len(BUCKETS) + 1)
-        self._sum = 0.0
-
-    def observe(self, seconds: float) -> None:
-        self._counts[bisect_left(BUCKETS, seconds)] += 1
-        self._sum += seconds
-
-    def collect(self) -> list[Metric]:
-        bounds = [*map(str, map(float, BUCKETS)), "+Inf"]
-        buckets = list(zip(bounds, accumulate(self._counts), strict=True))
-        return [HistogramMetricFamily(self._name, self._help, buckets=buckets, sum_value=self._sum)]
-
-
-class _Received(Collector):
-    def __init__(self, counts: ReceivedCounts) -> None:
-        self._counts = counts
-
-    def collect(self) -> list[Metric]:
-        family = CounterMetricFamily("snatch_gateway_received", "Messages from browsers.", labels=["kind"])
-        for kind in self._counts.__struct_fields__:
-            family.add_metric([kind], getattr(self._counts, kind))
-        return [family]
-
-
-class _Counts(Collector):
-    def __init__(self, parts: dict[str, Counts | FeedCounts | SentCounts]) -> None:
-        self._parts = parts
-
-    def collect(self) -> list[Metric]:
-        found: list[Metric] = []
-        for part, counts in self._parts.items():
-            for field in counts.__struct_fields__:
-                name = f"snatch_gateway_{part}_{field}" if part else f"snatch_gateway_{field}"
-                help_text = f"Counted by the {part} client." if part else "Written to sockets."
-                found.append(CounterMetricFamily(name, help_text, value=getattr(counts, field)))
-        return found
+    def watch_pending(self, moves: Callable[[], int]) -> None:
+        self._pending.read = moves

@@ -2,106 +2,103 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from servicekit.meters import Meters
+from servicekit.ties import Ties
+from wire.codes import ERRORS
 
-_SECONDS = (0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+CALLS = ("create", "join", "look", "act", "presence", "still_here")
+CALL_SECONDS = (0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 
 
 class RoomsMetrics:
     def __init__(self) -> None:
-        self.registry = CollectorRegistry()
-        self._calls = Counter(
-            "snatch_rooms_calls", "Calls, by their answer.", ["call", "answer"], registry=self.registry
+        self.meters = meters = Meters("snatch_rooms")
+        self.registry = meters.registry
+        self.ties = Ties(self.registry, calls=("engine",))
+        self._calls = meters.counts(
+            "calls", "Calls, by their answer.", call=CALLS, answer=("ok", *ERRORS, "bad_room", "failed", "cancelled")
         )
-        self._seconds = Histogram(
-            "snatch_rooms_call_seconds", "From call to answer.", ["call"], buckets=_SECONDS, registry=self.registry
+        self._seconds = meters.spreads("call_seconds", "From call to answer.", "call", CALLS, CALL_SECONDS)
+        self._rooms = meters.level("open", "Rooms there are in all, as this worker last saw: not to be added up.")
+        self._capacity = meters.level(
+            "capacity", "Rooms that there may be at once, as this worker knows it; 0: it knows no bound."
         )
-        self._rooms = Gauge("snatch_rooms_open", "Rooms there are, as this worker last saw.", registry=self.registry)
-        self._capacity = Gauge(
-            "snatch_rooms_capacity", "Rooms that there may be at once; +Inf: no bound is known.", registry=self.registry
+        self._no_place = meters.counts(
+            "no_place", "Rooms and tables that were refused because the deployment is full.", what=("room", "bot")
         )
-        self._refused = Counter(
-            "snatch_rooms_refused",
-            "Rooms and bots refused because all places are taken.",
-            ["what"],
-            registry=self.registry,
+        self._conflicts = meters.count("write_conflicts", "Writes that found another's and began again.")
+        self._published = meters.count("lobbies_published", "Lobby frames sent.")
+        self._starts = meters.counts(
+            "tables_asked_for",
+            "Tables asked for, by outcome.",
+            outcome=("opened", "was_live", "engine_away", "refused"),
         )
-        self._conflicts = Counter(
-            "snatch_rooms_write_conflicts", "Writes that found another's and began again.", registry=self.registry
+        self._closed = meters.counts(
+            "tables_closed",
+            "Tables that ended, by why; `lost`: no engine has it any more, and nobody closed it.",
+            why=("host_left", "expired", "finished", "lost"),
         )
-        self._published = Counter("snatch_rooms_lobbies_published", "Lobby frames sent.", registry=self.registry)
-        self._starts = Counter(
-            "snatch_rooms_tables_asked_for", "Tables asked for, by outcome.", ["outcome"], registry=self.registry
-        )
-        self._closed = Counter(
-            "snatch_rooms_tables_closed", "Tables that ended, by why.", ["why"], registry=self.registry
-        )
-        self._hosts = Counter("snatch_rooms_hosts_passed", "Rooms passed on in the lobby.", registry=self.registry)
-        self._expired = Counter("snatch_rooms_expired", "Rooms gone with nobody in them.", registry=self.registry)
-        self._news = Counter("snatch_rooms_news", "Engines' news, by what.", ["what"], registry=self.registry)
-        self._reconciled = Counter(
-            "snatch_rooms_reconciled",
+        self._hosts = meters.count("hosts_passed", "Rooms passed on in the lobby.")
+        self._expired = meters.count("expired", "Rooms gone with nobody in them.")
+        self._news = meters.counts("news", "Engines' news, by what.", what=("closed", "left", "back", "host"))
+        self._reconciled = meters.counts(
+            "reconciled",
             "Rooms and tables that disagreed, by what was done.",
-            ["what"],
-            registry=self.registry,
+            what=("relisted", "table_gone", "adopted", "orphan", "foreign"),
         )
-        self._looked = Gauge(
-            "snatch_rooms_reconciled_time_seconds",
-            "When this worker last held all rooms against all tables, Unix time.",
-            registry=self.registry,
+        self._looked = meters.level(
+            "reconciled_timestamp_seconds", "When this worker last held all rooms against all tables, Unix time."
         )
-        self._away_seconds = Counter(
-            "snatch_rooms_redis_away_seconds", "Seconds without an answer of Redis.", registry=self.registry
-        )
-        self._away = Gauge("snatch_rooms_redis_away", "1 while Redis doesn't answer.", registry=self.registry)
+        self._away_seconds = meters.count("redis_away_seconds", "Seconds without an answer of Redis.")
+        self._away = meters.level("redis_away", "1 while Redis doesn't answer.")
 
     def call_answered(self, call: str, answer: str, seconds: float) -> None:
-        self._calls.labels(call, answer).inc()
-        self._seconds.labels(call).observe(seconds)
+        self._calls.add(call, answer)
+        self._seconds.of(call).observe(seconds)
 
     def rooms_counted(self, count: int) -> None:
-        self._rooms.set(count)
+        self._rooms.value = count
 
-    def watch_capacity(self, most: Callable[[], float]) -> None:
-        """Asked when it is scraped."""
-        self._capacity.set_function(most)
+    def capacity_is(self, most: int | None) -> None:
+        self._capacity.value = most or 0
 
     def no_place_for(self, what: str) -> None:
-        """`room` or `bot`."""
-        self._refused.labels(what).inc()
+        """`room`: a new one was refused; `bot`: a start, whose bots no worker could drive."""
+        self._no_place.add(what)
 
     def write_conflicted(self) -> None:
-        self._conflicts.inc()
+        self._conflicts.value += 1
 
     def lobby_published(self) -> None:
-        self._published.inc()
+        self._published.value += 1
 
     def table_asked_for(self, outcome: str) -> None:
-        self._starts.labels(outcome).inc()
+        """`opened`, `was_live`, `engine_away` or `refused`."""
+        self._starts.add(outcome)
 
     def table_closed(self, why: str) -> None:
-        self._closed.labels(why).inc()
+        self._closed.add(why)
 
     def host_passed(self) -> None:
-        self._hosts.inc()
+        self._hosts.value += 1
 
     def room_expired(self) -> None:
-        self._expired.inc()
+        self._expired.value += 1
 
     def news_heard(self, what: str) -> None:
-        self._news.labels(what).inc()
+        self._news.add(what)
 
     def reconciled(self, what: str) -> None:
         """`relisted`, `table_gone`, `adopted`, `orphan` or `foreign`: see operations.md."""
-        self._reconciled.labels(what).inc()
+        self._reconciled.add(what)
 
     def reconciled_all(self) -> None:
-        self._looked.set_to_current_time()
+        self._looked.value = time.time()
 
     def redis_is_away(self, away: bool) -> None:
-        self._away.set(away)
+        self._away.value = away
 
     def redis_was_away(self, seconds: float) -> None:
-        self._away_seconds.inc(seconds)
+        self._away_seconds.value += seconds

@@ -45,6 +45,7 @@ class Watch:
         up = self.upstream = await Upstream.connect(settings, "watch", seats=False)
         self._shows = Shows(Parts(settings, up.lobbies, up.feeds, self._metrics))
         self._metrics.watch_rooms(lambda: up.feeds.rooms)
+        self._metrics.watch_feeds(up.feeds.counts)
         self._door = Door(
             self._site,
             "/tv",

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from prometheus_client import Counter
-
+from servicekit.feed import FeedCounts
+from servicekit.feed_metrics import count_feeds
 from servicekit.socket_metrics import SocketMetrics
 
 
 class WatchMetrics(SocketMetrics):
     def __init__(self) -> None:
         super().__init__("watch", "TVs'")
-        r = self.registry
-        self._frames = Counter("snatch_watch_frames_sent", "Frames written to TVs.", registry=r)
-        self._frame_bytes = Counter("snatch_watch_frame_bytes", "Their bytes.", registry=r)
-        self._dropped = Counter(
-            "snatch_watch_overflows", "Times that a room told more than its TVs could be sent.", registry=r
-        )
-        self._snapshots = Counter("snatch_watch_snapshots_sent", "Snapshots written to TVs.", registry=r)
+        meters = self.meters
+        self._frames = meters.count("frames_sent", "Frames written to TVs.")
+        self._frame_bytes = meters.count("frame_bytes", "Their bytes.")
+        self._dropped = meters.count("overflows", "Times that a room told more than its TVs could be sent.")
+        self._snapshots = meters.count("snapshots_sent", "Snapshots written to TVs.")
+        self._feeds = count_feeds(meters)
 
     def frames_sent(self, messages: int, size: int) -> None:
         """So many messages in all, and the bytes of all of them."""
-        self._frames.inc(messages)
-        self._frame_bytes.inc(size)
+        self._frames.value += messages
+        self._frame_bytes.value += size
 
     def frames_dropped(self) -> None:
-        self._dropped.inc()
+        self._dropped.value += 1
 
     def snapshots_sent(self, tvs: int) -> None:
-        self._snapshots.inc(tvs)
+        self._snapshots.value += tvs
+
+    def watch_feeds(self, counts: FeedCounts) -> None:
+        self._feeds(counts)
