@@ -56,7 +56,7 @@ def capacity(worker: Worker) -> float:
 
 
 def refused(worker: Worker, what: str) -> float:
-    return worker.service.registry.get_sample_value("snatch_rooms_refused_total", {"what": what}) or 0.0
+    return worker.service.registry.get_sample_value("snatch_rooms_no_place_total", {"what": what}) or 0.0
 
 
 async def engines_say(nc: bus.Bus, worker: Worker, then: float, *loads: EngineLoad) -> None:
