@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from servicekit.meters import Meters
 from servicekit.ties import Ties
@@ -23,7 +24,7 @@ class RoomsMetrics:
         self._seconds = meters.spreads("call_seconds", "From call to answer.", "call", CALLS, CALL_SECONDS)
         self._rooms = meters.level("open", "Rooms there are in all, as this worker last saw: not to be added up.")
         self._capacity = meters.level(
-            "capacity", "Rooms that there may be at once, as this worker knows it; 0: it knows no bound."
+            "capacity", "Rooms that there may be at once, as this worker knows it; +Inf: it knows no bound."
         )
         self._no_place = meters.counts(
             "no_place", "Rooms and tables that were refused because the deployment is full.", what=("room", "bot")
@@ -61,8 +62,9 @@ class RoomsMetrics:
     def rooms_counted(self, count: int) -> None:
         self._rooms.value = count
 
-    def capacity_is(self, most: int | None) -> None:
-        self._capacity.value = most or 0
+    def watch_capacity(self, most: Callable[[], float]) -> None:
+        """Asked when it is scraped."""
+        self._capacity.read = most
 
     def no_place_for(self, what: str) -> None:
         """`room`: a new one was refused; `bot`: a start, whose bots no worker could drive."""
