@@ -140,6 +140,9 @@ class Engine:
         self.metrics.watch(
             partitions_open=lambda: len(hall.owners()),
             partitions_halted=lambda: len(hall.halted()),
+            tables_capacity=lambda: self.settings.engine_tables,
+            busy_ratio=lambda: self._strain.busy,
+            strained=lambda: self._strain.strained,
             queue_depth=lambda: sum(o.depth for o in hall.owners()),
             append_waiting_seconds=hall.log.waited,
             deals_ready=lambda: self._deals.stocked,

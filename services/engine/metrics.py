@@ -104,6 +104,9 @@ class EngineMetrics:
             "tables_quiet": gauges(
                 "tables_quiet", "Live hands with players, not paused, in which no move was done for two minutes."
             ),
+            "tables_capacity": gauges("tables_capacity", "Tables that this engine is set to hold."),
+            "busy_ratio": gauges("busy_ratio", "Share of a core that it used in the last 10 s."),
+            "strained": gauges("strained", "1 while it has no time for more tables, and new rooms go elsewhere."),
             "queue_depth": gauges("queue_depth", "Items waiting in partitions' queues."),
             "append_waiting_seconds": gauges(
                 "append_waiting_seconds", "How long the oldest append under way has waited."
