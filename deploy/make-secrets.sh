@@ -1,18 +1,61 @@
-#!/bin/bash
-# Write .env from .env.example with a new secret.  An .env that has a secret is left alone.
-set -euo pipefail
-cd "$(dirname "$0")/.."
-if [ -f .env ] && grep -q '^SNATCH_SECRET=.' .env; then
-  echo ".env has a secret already"
-  exit 0
-fi
+#!/bin/sh
+# Write what nobody else may know into secrets/ (or SNATCH_SECRETS), a file each.  What is there stays as it is.
+#
+# Nobody but you may enter the folder.  The files in it can be read by whoever is given them: that is
+# user 10001 of the containers that docker-compose.yml names, and needs no root to be so.
+set -eu
 umask 077
-[ -f .env ] || cp .env.example .env
-chmod 600 .env
-secret=$(od -An -N32 -tx1 /dev/urandom | tr -d ' \n')
-if grep -q '^SNATCH_SECRET=' .env; then
-  sed -i "s/^SNATCH_SECRET=.*/SNATCH_SECRET=$secret/" .env
-else
-  echo "SNATCH_SECRET=$secret" >>.env
+root=$(cd "$(dirname "$0")/.." && pwd)
+folder=${SNATCH_SECRETS:-$root/secrets}
+mkdir -p "$folder"
+chmod 700 "$folder"
+cd "$folder"
+made=0
+
+# Whole or not at all: no half-written file outlives a full disk.
+put() {
+  cat >"$1.new"
+  chmod 444 "$1.new"
+  mv -f "$1.new" "$1"
+}
+new() {
+  if [ ! -s "$1" ]; then
+    made=$((made + 1))
+    od -An -N24 -tx1 /dev/urandom | tr -d ' \n' | put "$1"
+  fi
+}
+
+# One that an older .env has goes on to count: another would send everybody home.
+if [ ! -s snatch_secret ] && [ -f "$root/.env" ]; then
+  old=$(sed -n 's/^SNATCH_SECRET=//p' "$root/.env")
+  [ -z "$old" ] || printf %s "$old" | put snatch_secret
 fi
-echo "wrote .env with a new secret"
+
+new snatch_secret
+# Read beside the other while that is changed (docs/operations.md); empty at all other times.
+[ -e snatch_secret_also ] || put snatch_secret_also </dev/null
+for user in gateway watch rooms engine bots setup observer route; do new "nats_$user"; done
+new redis_rooms
+new grafana_admin
+
+# The same, as the servers read it.
+{
+  for user in gateway watch rooms engine bots setup observer; do
+    echo "NATS_$(echo "$user" | tr '[:lower:]' '[:upper:]'): \"$(cat "nats_$user")\""
+  done
+} | put nats_passwords
+{
+  echo "NATS_ROUTE: \"$(cat nats_route)\""
+  for server in 1 2 3; do
+    echo "NATS_ROUTE_$server: \"nats://route:$(cat nats_route)@nats-$server:6222\""
+  done
+} | put nats_routes
+{
+  # Whoever has no password may ask whether it is there, no more.
+  echo "user default on nopass resetkeys resetchannels -@all +ping"
+  echo "user rooms on >$(cat redis_rooms) resetchannels -@all" \
+    "~room:* ~rooms:due ~made:* ~probe:* ~workers:*" \
+    "+get +set +del +exists +mget +zadd +zrem +zcard +zscan +zrangebyscore +hset +hmget +pexpire +time" \
+    "+eval +evalsha +script|load +multi +exec +ping +select"
+} | put redis_users
+echo "$made new secrets in $(pwd)"

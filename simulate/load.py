@@ -198,3 +198,7 @@ def _stack(
     if started is None:
         raise NoStack("no stack: give --url or --data")
     return started(layout, settings)
+
+
+if __name__ == "__main__":  # in an image of its own, where no stack can be started
+    sys.exit(main(sys.argv[1:]))

@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 uv=${UV:-.venv/bin/uv}
 lock() { "$uv" pip compile -q --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate -c requirements.txt "$@"; }
-for service in gateway rooms engine bots watch; do
+for service in gateway rooms engine bots watch load; do
   lock --extra "$service" -o "deploy/locks/$service.txt" pyproject.toml
 done
 lock -o deploy/locks/build.txt deploy/locks/build.in
