@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from servicekit.settings import Credentials
 from simulate.chaos_cells import Cell
 from simulate.chaos_room import ChaosRoom, RoomWish
 from simulate.chaos_verdict import RoomVerdict
@@ -148,10 +149,12 @@ class ChaosRun:
         wish: RoomWish,
         rooms: int,
         say: Callable[[str], None],
+        credentials: Credentials | None = None,
     ) -> None:
+        """`credentials`: of who may read the log, where NATS knows its clients."""
         self.stack, self._state, self._say = stack, state, say
         self.found = Findings()
-        self.witness = LogWitness(stack["nats_url"], self.found)
+        self.witness = LogWitness(stack["nats_url"], self.found, credentials=credentials)
         self.sockets = Sockets()
         self._wish, self._count = wish, rooms
         self._door = Door(stack["url"])

@@ -21,6 +21,7 @@ from nats.errors import Error as NatsError
 
 from games.registry import GAMES
 from servicekit import bus
+from servicekit.settings import Credentials
 from services.engine import records, table_store
 from services.engine.ledger import Ledger
 from services.engine.records import Record
@@ -76,8 +77,10 @@ class LogWitness:
     `from_first`: from the first record that is still there.
     """
 
-    def __init__(self, nats_url: str, found: Findings, *, from_first: bool = False) -> None:
-        self._url, self._found, self._from_first = nats_url, found, from_first
+    def __init__(
+        self, nats_url: str, found: Findings, *, from_first: bool = False, credentials: Credentials | None = None
+    ) -> None:
+        self._url, self._found, self._from_first, self._credentials = nats_url, found, from_first, credentials
         self._nc: bus.Bus | None = None
         self._chain = Chain(0)
         self._seen = self._missed = 0
@@ -94,7 +97,7 @@ class LogWitness:
 
     async def start(self) -> None:
         """Raises OSError, NatsError, TimeoutError, Unread."""
-        self._nc = await asyncio.wait_for(bus.connect(self._url, "witness"), 5)
+        self._nc = await asyncio.wait_for(bus.connect(self._url, "witness", credentials=self._credentials), 5)
         self._seen = 0 if self._from_first else await self._last()
         self._chain = Chain(self._seen)
         self._reading = asyncio.create_task(self._read_on(), name="log witness")

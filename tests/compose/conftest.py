@@ -11,6 +11,7 @@ from types import FrameType
 import pytest
 import pytest_asyncio
 
+from servicekit import logs
 from simulate import chaos_report
 from simulate.chaos_room import RoomWish
 from simulate.chaos_run import CellResult, ChaosRun
@@ -56,10 +57,10 @@ def _say(request: pytest.FixtureRequest, text: str) -> None:
 
 
 @pytest.fixture(scope="session")
-def deployment(request: pytest.FixtureRequest) -> Iterator[Deployment]:
+def deployment(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     """The whole of docker-compose.yml, built and healthy."""
     before = signal.signal(signal.SIGTERM, _interrupt)
-    it = new_deployment()
+    it = new_deployment(tmp_path_factory.mktemp("secrets"))
     try:
         began = time.monotonic()
         it.make()
@@ -81,11 +82,11 @@ def deployment(request: pytest.FixtureRequest) -> Iterator[Deployment]:
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def players(request: pytest.FixtureRequest, deployment: Deployment) -> AsyncIterator[ChaosRun]:
     """Rooms in which people and bots play, a TV in each, for as long as the tests last."""
+    logs.set_up("compose", "", level="error")  # that NATS is away is no news here
     async with NatsDoor(lambda: deployment.address("nats")) as door:
-        stack = {
-            "url": deployment.url,
-            "watch_url": deployment.url,
-            "nats_url": f"nats://127.0.0.1:{door.port}",
-        }
-        async with ChaosRun(stack, lambda: None, WISH, ROOMS, lambda text: _say(request, text)) as run:
+        stack = {"url": deployment.url, "watch_url": deployment.url, "nats_url": f"nats://127.0.0.1:{door.port}"}
+        credentials = deployment.observer()
+        async with ChaosRun(
+            stack, lambda: None, WISH, ROOMS, lambda text: _say(request, text), credentials=credentials
+        ) as run:
             yield run

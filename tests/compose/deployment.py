@@ -12,13 +12,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote
 
+from servicekit.settings import Credentials
+from simulate.door import ONE_ADDRESS
 from tests.compose.containers import Container, docker, inspected
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVICES = ("gateway", "rooms", "engine", "bots", "watch")
 """Ours, which Prometheus scrapes."""
 REPLICAS = dict.fromkeys(SERVICES, 2)
-FILES = ("docker-compose.yml", "tests/compose/one-address.yml")
+OPEN_TO_ONE_ADDRESS = {
+    **ONE_ADDRESS,
+    "SNATCH_MAX_SOCKETS_PER_ADDRESS": "0",
+    "SNATCH_TRIM_AFTER": "30",
+}
+"""All simulated players come from one address; and the log stays long enough to be read at leisure."""
 UP_WITHIN = 180
 """Seconds until all is healthy, on a machine that does much else."""
 
@@ -31,6 +38,8 @@ class Deployment:
     environment: Mapping[str, str]
     url: str
     """The published port: all that a player or a TV is given."""
+    secrets: Path
+    """The folder that holds them, a file each."""
 
     def compose(self, *arguments: str, capture: bool = False) -> str:
         """`docker compose …`; its words go to the terminal unless captured.  Raises CalledProcessError."""
@@ -70,6 +79,10 @@ class Deployment:
         url = f"http://127.0.0.1:9090/api/v1/query?query={quote(query)}"
         answer = json.loads(self.inside("prometheus", "wget", "-q", "-O", "-", url))
         return [(row["metric"], float(row["value"][1])) for row in answer["data"]["result"]]
+
+    def observer(self) -> Credentials:
+        """Who may read the log in NATS."""
+        return Credentials("observer", (self.secrets / "nats_observer").read_text())
 
     @property
     def build(self) -> str:
@@ -123,25 +136,24 @@ class Deployment:
             docker("image", "rm", "--force", *sorted(set(mine)))
 
 
-def new_deployment() -> Deployment:
-    """Nothing is started yet."""
+def new_deployment(folder: Path) -> Deployment:
+    """Nothing is started yet.  Its secrets go into the folder."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     project = f"snatch-test-{secrets.token_hex(3)}"
     url = f"http://127.0.0.1:{port}"
-    return Deployment(
-        project,
-        {
-            **os.environ,
-            "SNATCH_SECRET": secrets.token_hex(32),
-            "SNATCH_HOST": "127.0.0.1",
-            "SNATCH_PORT": str(port),
-            "SNATCH_PUBLIC_URL": url,
-            "SNATCH_BUILD": project,
-            "COMPOSE_PROJECT_NAME": project,
-            "COMPOSE_FILE": os.pathsep.join(FILES),
-            "COMPOSE_ENV_FILES": os.devnull,
-        },
-        url,
-    )
+    environment = {
+        **os.environ,
+        **OPEN_TO_ONE_ADDRESS,
+        "COMPOSE_PROJECT_NAME": project,
+        "COMPOSE_ENV_FILES": os.devnull,
+        "SNATCH_SECRETS": str(folder),
+        "SNATCH_HOST": "127.0.0.1",
+        "SNATCH_PORT": str(port),
+        "SNATCH_PUBLIC_URL": url,
+        "SNATCH_BUILD": project,
+        "SNATCH_COMMIT": project[::-1],
+    }
+    subprocess.run([ROOT / "deploy" / "make-secrets.sh"], env=environment, capture_output=True, check=True)
+    return Deployment(project, environment, url, folder)
