@@ -35,7 +35,7 @@ new snatch_secret
 # Read beside the other while that is changed (docs/operations.md); empty at all other times.
 [ -e snatch_secret_also ] || put snatch_secret_also </dev/null
 for user in gateway watch rooms engine bots setup observer route; do new "nats_$user"; done
-new redis_rooms
+for user in rooms copy operator; do new "redis_$user"; done
 new grafana_admin
 
 # The same, as the servers read it.
@@ -57,5 +57,12 @@ new grafana_admin
     "~room:* ~rooms:due ~made:* ~probe:* ~workers:*" \
     "+get +set +del +exists +mget +zadd +zrem +zcard +zscan +zrangebyscore +hset +hmget +pexpire +time" \
     "+eval +evalsha +script|load +multi +exec +ping +select"
+  # A second server that copies the first; and whoever mends them: docs/operations.md.
+  echo "user copy on >$(cat redis_copy) resetchannels -@all +psync +replconf +ping"
+  echo "user operator on >$(cat redis_operator) ~* &* +@all"
 } | put redis_users
+{
+  echo "masteruser copy"
+  echo "masterauth $(cat redis_copy)"
+} | put redis_copy_of
 echo "$made new secrets in $(pwd)"
