@@ -56,9 +56,16 @@ class Rooms:
     async def start(self) -> None:
         settings, times = self._settings, self._settings.times
         self._store = Store(
-            settings.redis_url, settings.instance, times, self._redis_told, patience=settings.redis_patience
+            settings.redis_url,
+            settings.instance,
+            times,
+            self._redis_told,
+            patience=settings.redis_patience,
+            credentials=settings.redis_credentials,
         )
-        self._nc = await bus.connect(settings.nats_url, f"rooms {settings.instance}")
+        self._nc = await bus.connect(
+            settings.nats_url, f"rooms {settings.instance}", credentials=settings.nats_credentials
+        )
         self._engines = Engines(self._nc, f"rooms {settings.instance}", timeout=settings.engine_patience)
         await self._engines.start()
         tables = self._tables or EngineTables(self._engines, settings.engine_patience)

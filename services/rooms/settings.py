@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import AliasChoices, Field
 
+from servicekit.settings import Credentials
 from servicekit.tokens import TokenSettings
 from services.rooms.room import Times
 
@@ -13,6 +14,17 @@ class RoomsSettings(TokenSettings):
         "redis://127.0.0.1:6379/0",
         validation_alias=AliasChoices("REDIS_URL", "redis_url"),
         description="REDIS_URL: where lobbies are kept.",
+    )
+    redis_user: str = Field(
+        "default",
+        validation_alias=AliasChoices("REDIS_USER", "redis_user"),
+        description="REDIS_USER: who rooms is at Redis.",
+    )
+    redis_password: str = Field(
+        "",
+        validation_alias=AliasChoices("REDIS_PASSWORD", "redis_password"),
+        repr=False,
+        description="REDIS_PASSWORD: that user's password; empty: nobody asks.",
     )
     rooms_host: str = Field("127.0.0.1", description="Where the gRPC RoomsService listens.")
     rooms_port: int = Field(0, ge=0, le=65535, description="Its port; 0 takes a free one.")
@@ -33,6 +45,10 @@ class RoomsSettings(TokenSettings):
     reconcile_every: float = Field(
         30.0, gt=0, description="Seconds between two times that all rooms are held against all tables."
     )
+
+    @property
+    def redis_credentials(self) -> Credentials | None:
+        return Credentials(self.redis_user, self.redis_password) if self.redis_password else None
 
     @property
     def times(self) -> Times:

@@ -27,6 +27,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
+from servicekit.settings import Credentials
 from services.rooms.room import BadRoom, Room, Seen, Times, decode, encode
 
 DUE = "rooms:due"
@@ -142,7 +143,15 @@ class Store:
     """The only place that speaks to Redis.  All its questions raise StoreAway."""
 
     def __init__(
-        self, url: str, worker: str, times: Times, told: Told, *, patience: float = 1.0, connections: int = 32
+        self,
+        url: str,
+        worker: str,
+        times: Times,
+        told: Told,
+        *,
+        patience: float = 1.0,
+        connections: int = 32,
+        credentials: Credentials | None = None,
     ) -> None:
         """`worker`: unlike any other's; `patience`: seconds for an answer, getting a connection included."""
         self._worker, self._times, self._told, self._patience = worker, times, told, patience
@@ -152,6 +161,8 @@ class Store:
         pool = BlockingConnectionPool.from_url(
             url,
             max_connections=connections,
+            username=credentials.user if credentials is not None else None,
+            password=credentials.password if credentials is not None else None,
             timeout=patience,
             # `_ask` has the only clock: redis-py's own is asyncio.wait_for, which may swallow a cancellation.
             socket_timeout=None,
