@@ -58,7 +58,10 @@ class Engine:
         """Listen, then claim.  Waits for NATS, and for set-up to have made the log."""
         await self._deals.start()
         self._bus = await bus.connect(
-            self.settings.nats_url, f"engine-{self.settings.instance}", on_disconnect=self._on_disconnect
+            self.settings.nats_url,
+            f"engine-{self.settings.instance}",
+            on_disconnect=self._on_disconnect,
+            credentials=self.settings.nats_credentials,
         )
         self._asker = Asker(self._bus)
         await self._asker.start()
