@@ -115,6 +115,7 @@ export const de: Words = {
     rejoin: (code) => `Zurück in Raum ${code}`,
     needName: 'Erst einen Namen eintippen.',
     needCode: 'Ein Raumcode hat fünf Buchstaben.',
+    again: 'Noch einmal versuchen',
     tv: 'Auf dem Fernseher zeigen',
   },
   lobby: {

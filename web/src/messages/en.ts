@@ -116,6 +116,7 @@ export const en = {
     rejoin: (code: string) => `Back to room ${code}`,
     needName: 'Type a name first.',
     needCode: 'A room code has five letters.',
+    again: 'Try again',
     tv: 'Show it on a TV',
   },
   lobby: {
