@@ -16,6 +16,7 @@ from model.loop import Node, SimLoop
 from model.nats import SimNats
 from servicekit.engines import EngineAway, EngineRefusal, Engines
 from servicekit.feed import Feeds
+from servicekit.seat import MakeSeat, SeatSession
 from servicekit.sockets import AGAIN, Socket
 from services.gateway.metrics import SentCounts
 from services.gateway.parts import Parts
@@ -58,6 +59,7 @@ class _Parts:
     feeds: Feeds
     metrics: _Metrics
     lobbies: _Lobbies
+    seat: MakeSeat = SeatSession
 
 
 class SimSocket:

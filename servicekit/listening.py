@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from typing import SupportsIndex
 from urllib.parse import ParseResult
 
@@ -21,9 +22,12 @@ from servicekit.pace import pace
 
 Hear = Callable[[str, bytes], None]
 """Subject and payload.  Must not wait."""
+Within = Callable[[str, bytes], AbstractContextManager[object]]
+"""Made of a subject and of headers, whole; the listener is called within it."""
 
 _MSG, _HMSG = b"MSG ", b"HMSG "
 _END = b"\r\n"
+_NO_STATUS = b"NATS/1.0\r\n"
 
 
 class Listeners:
@@ -32,6 +36,8 @@ class Listeners:
     def __init__(self) -> None:
         self._hear: dict[bytes, Hear] = {}
         self.heard = 0
+        self.within: Within = _plainly
+        """For messages with headers."""
 
     def add(self, sid: int, hear: Hear) -> None:
         self._hear[b"%d" % sid] = hear
@@ -75,7 +81,7 @@ class Reading:
                 if stop > size:
                     self._wanted = stop - at
                     break
-                # MSG <subject> <sid> [reply] <size>; a status, which has headers, is nats-py's to read.
+                # MSG <subject> <sid> [reply] <size>, HMSG … <size of the headers> <size of all>
                 if plain and (hear := get(words[2])) is not None:
                     self._listeners.heard += 1
                     try:
@@ -84,11 +90,33 @@ class Reading:
                         logs.logger(__name__).exception("a listener failed", subject=words[1].decode())
                     at = stop
                     continue
+                if not plain and self._hear_headed(words, data[end + 2 : stop - 2]):
+                    at = stop
+                    continue
             others.append(data[at:stop])
             at = stop
         if at < size:
             self._rest = data[at:]
         return b"".join(others)
+
+    def _hear_headed(self, words: list[bytes], whole: bytes) -> bool:
+        """A message with headers, in its turn like any other; False: a status, or nobody's here, nats-py's to read."""
+        hear = self._listeners.get(words[2])
+        if hear is None or not whole.startswith(_NO_STATUS):
+            return False
+        self._listeners.heard += 1
+        subject, size = words[1].decode(), int(words[-2])
+        try:
+            with self._listeners.within(subject, whole[:size]):
+                hear(subject, whole[size:])
+        except Exception:
+            logs.logger(__name__).exception("a listener failed", subject=subject)
+        return True
+
+
+def _plainly(subject: str, headers: bytes) -> AbstractContextManager[object]:
+    """Headers say nothing here."""
+    return nullcontext()
 
 
 class _Reader(asyncio.StreamReader):

@@ -78,6 +78,19 @@ class SeatSink(Protocol):
         ...
 
 
+class MakeSeat(Protocol):
+    """As SeatSession is made."""
+
+    def __call__(
+        self,
+        feeds: Feeds,
+        request: pb.AttachRequest,
+        sink: SeatSink,
+        *,
+        timed: Callable[[float], None] | None = None,
+    ) -> SeatSession: ...
+
+
 class _SeenMember(msgspec.Struct):
     seat: int
     present: bool = False

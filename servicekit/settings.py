@@ -63,6 +63,12 @@ class Settings(BaseSettings):
     ops_port: int = Field(0, ge=0, le=65535, description="Their port; 0 takes a free one.")
     log_format: Literal["auto", "json", "text"] = Field("auto", description="auto: text on a terminal, else JSON.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="What is logged.")
+    trace_ratio: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="Share of moves that are traced; 0: none. Where to: OTEL_EXPORTER_OTLP_ENDPOINT and its like.",
+    )
     build: str = Field("dev", description="The release's name, shown to clients and in metrics.")
     commit: str = Field("unknown", description="The commit that it was built from, shown in metrics.")
 

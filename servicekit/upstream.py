@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from servicekit import bus
+from typing import TYPE_CHECKING
+
+from servicekit import bus, tracing
 from servicekit.ending import in_order
 from servicekit.engines import Engines
 from servicekit.feed import Feeds
 from servicekit.lobby_feed import LobbyFeeds
 from servicekit.rooms_client import RoomsClient
 from servicekit.web import WebSettings
+
+if TYPE_CHECKING:
+    from servicekit.tracing_spans import Traces
 
 
 class Upstream:
@@ -22,12 +27,15 @@ class Upstream:
         self.lobbies = lobbies
 
     @classmethod
-    async def connect(cls, settings: WebSettings, service: str, *, seats: bool = True) -> Upstream:
+    async def connect(
+        cls, settings: WebSettings, service: str, *, seats: bool = True, traces: Traces | None = None
+    ) -> Upstream:
         """Waits for NATS, and for nobody else.  `seats` False: only what a TV's server may hear."""
         name = f"{service} {settings.instance}"
         nc = await bus.connect(settings.nats_url, name, credentials=settings.nats_credentials)
+        tracing.listen(nc, traces)
         rooms = RoomsClient(settings.rooms_addr)
-        engines = Engines(nc, name)
+        engines = Engines(nc, name, links=tracing.links(traces))
         upstream = cls(nc, rooms, engines, Feeds(nc, engines, seats=seats), LobbyFeeds(nc, rooms))
         try:
             rooms.start()

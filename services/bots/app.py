@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from typing import TYPE_CHECKING
 
 import msgspec
 import nats.errors
 
-from servicekit import bus, logs
+from servicekit import bus, logs, tracing
 from servicekit.ending import in_order
 from servicekit.engines import Engines
 from servicekit.feed import Feeds
@@ -18,6 +19,9 @@ from services.bots.settings import BotsSettings
 from wire import subjects
 from wire.news import WorkerBeat
 
+if TYPE_CHECKING:
+    from servicekit.tracing_spans import Traces
+
 BEAT = 0.5
 """Seconds between beats; engines give a worker's seats away after 1.5 s of silence."""
 
@@ -25,8 +29,10 @@ BEAT = 0.5
 class Bots:
     """One worker of any number: it drives the seats it got hold of, others drive the rest."""
 
-    def __init__(self, settings: BotsSettings) -> None:
+    def __init__(self, settings: BotsSettings, traces: Traces | None = None) -> None:
+        """`traces`: others than the settings ask for."""
         self._settings = settings
+        self._traces = traces or tracing.traces("bots", settings)
         self.worker = f"{settings.instance[:40]}-{secrets.token_hex(4)}"
         """Of this very process: one that is started again under its instance's name drives none of its seats."""
         self._metrics = BotsMetrics()
@@ -42,6 +48,7 @@ class Bots:
         settings = self._settings
         name = f"bots {settings.instance}"
         self._nc = await bus.connect(settings.nats_url, name, credentials=settings.nats_credentials)
+        tracing.listen(self._nc, self._traces)
         self._engines = Engines(self._nc, name, timeout=settings.engine_patience)
         await self._engines.start()
         self._feeds = Feeds(self._nc, self._engines)
@@ -60,6 +67,7 @@ class Bots:
             ("feeds", self._feeds.stop) if self._feeds is not None else None,
             ("engines", self._engines.stop) if self._engines is not None else None,
             ("NATS", self._nc.close) if self._nc is not None else None,
+            ("traces", self._traces.stop) if self._traces is not None else None,
         )
 
     async def _end_beat(self) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 import grpc
 from prometheus_client import CollectorRegistry
@@ -12,20 +14,25 @@ from starlette.routing import Route
 
 from games.registry import GAMES
 from generated.snatch.engine.v1.engine_pb2_grpc import add_EngineServiceServicer_to_server
-from servicekit import bus, logs, rpc
+from servicekit import bus, logs, rpc, tracing
 from servicekit.ending import in_order
 from services.engine import reclaim
 from services.engine.board import Lease
 from services.engine.command_door import CommandDoor
 from services.engine.dealing import Deals
 from services.engine.hall import Hall
+from services.engine.items import CommandItem, MakeCommand
 from services.engine.load import Load, Strain
 from services.engine.metrics import EngineMetrics
+from services.engine.owner import MakeOwner, Owner
 from services.engine.service import EngineService
 from services.engine.settings import EngineSettings
 from services.engine.stream import Asker, StreamAway
 from services.engine.table import AnyGame
 from services.engine.tables_seen import TablesLook
+
+if TYPE_CHECKING:
+    from servicekit.tracing_spans import Traces
 
 RETRY = 0.25
 
@@ -33,13 +40,18 @@ RETRY = 0.25
 class Engine:
     """Tables being played: one writer each.  Serves the partitions that fall to it.
 
-    `deals` makes them; a test may give one whose decks it chose.
+    `deals` makes them; a test may give one whose decks it chose.  `traces`: others than the settings ask for.
     """
 
     def __init__(
-        self, settings: EngineSettings, games: Mapping[str, AnyGame] = GAMES, deals: Deals | None = None
+        self,
+        settings: EngineSettings,
+        games: Mapping[str, AnyGame] = GAMES,
+        deals: Deals | None = None,
+        traces: Traces | None = None,
     ) -> None:
         self.settings = settings
+        self._traces = traces or tracing.traces("engine", settings)
         self.metrics = EngineMetrics()
         self.registry: CollectorRegistry = self.metrics.registry
         self.port = 0
@@ -68,6 +80,7 @@ class Engine:
         self._server = rpc.server()
         self.port = self._server.add_insecure_port(f"{self.settings.engine_host}:{self.settings.engine_port}")
         lease = Lease(0, self._advertised(), self.settings.build, secrets.token_hex(4))
+        owner, item = self._makers()
         self.hall = Hall(
             self._bus,
             self._asker,
@@ -77,9 +90,10 @@ class Engine:
             self.settings.instance,
             lease,
             trim_after=self.settings.trim_after,
+            owner=owner,
         )
         self._watch(self.hall)
-        service = EngineService(self.hall, self.metrics)
+        service = EngineService(self.hall, self.metrics, item)
         add_EngineServiceServicer_to_server(service, self._server)
         self._commands = CommandDoor(service.take)
         await self._commands.start(self.settings.engine_host, self.settings.engine_commands_port)
@@ -90,6 +104,14 @@ class Engine:
         beacons, most = self.hall.beacons, self.settings.engine_tables
         self._load = Load(self._bus, self.settings.instance, lambda: len(beacons), most, self._strain)
         self._load.start()
+
+    def _makers(self) -> tuple[MakeOwner, MakeCommand]:
+        """Of partitions' owners, and of what waits in their queues."""
+        if self._traces is None:
+            return Owner, CommandItem
+        from services.engine.tracing import TracedItems, TracedOwner  # OpenTelemetry is loaded only now
+
+        return partial(TracedOwner, self._traces), TracedItems(self._traces)
 
     async def _enter(self, hall: Hall) -> None:
         told = False
@@ -119,6 +141,7 @@ class Engine:
             ("deals", self._deals.stop),
             ("asker", asker.stop) if asker is not None else None,
             ("NATS", lambda: asyncio.wait_for(nc.close(), 1)) if nc is not None else None,
+            ("traces", self._traces.stop) if self._traces is not None else None,
         )
 
     async def ready(self) -> str | None:

@@ -21,7 +21,7 @@ from services.engine.items import DealItem
 from services.engine.keeper import Keeper
 from services.engine.log import Log
 from services.engine.metrics import EngineMetrics
-from services.engine.owner import Owner
+from services.engine.owner import MakeOwner, Owner
 from services.engine.partition import Phase
 from services.engine.records import VERSION
 from services.engine.standstill import Standstill
@@ -57,6 +57,7 @@ class Hall:
         lease: Lease,
         partitions: Sequence[int] = range(PARTITIONS),
         trim_after: float = 0.0,
+        owner: MakeOwner = Owner,
     ) -> None:
         self.trim_after = trim_after
         self.name, self.addr, self.boot = name, lease.addr, lease.boot
@@ -74,7 +75,7 @@ class Hall:
         self.deals = deals
         self.resigned = False
         """Another process took this engine's name: serve nothing any more."""
-        self._partitions = partitions
+        self._partitions, self._owner = partitions, owner
         self._claims = Claims(name, partitions)
         self._versions = Versions()
         self._owners: dict[int, Owner] = {}
@@ -315,7 +316,7 @@ class Hall:
             owner.rewrite()
 
     def _claim(self, partition: int, *, lose: bool = False) -> Owner:
-        owner = self._owners[partition] = Owner(partition, self, lose=lose)
+        owner = self._owners[partition] = self._owner(partition, self, lose=lose)
         task = self._tasks[partition] = asyncio.create_task(owner.run(), name=f"partition:{partition}")
         task.add_done_callback(lambda _: self._ended(partition))
         return owner

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from generated.snatch.engine.v1 import engine_pb2 as pb
@@ -46,6 +47,9 @@ class CommandItem:
         self.replies.reply(
             pb.Reply(room=c.room, seat=c.seat, session=c.session, id=c.id if id is None else id, kind=kind, body=body)
         )
+
+
+MakeCommand = Callable[[pb.Command, Replies], CommandItem]
 
 
 class Call:

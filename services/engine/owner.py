@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from typing import Protocol
 
 import msgspec
 import nats.errors
@@ -42,6 +43,12 @@ RETRY = 0.1
 
 class Lost(Exception):
     """The partition is not this engine's any more."""
+
+
+class MakeOwner(Protocol):
+    """As Owner is made."""
+
+    def __call__(self, number: int, floor: Floor, *, lose: bool = False) -> Owner: ...
 
 
 class Owner:
@@ -305,8 +312,7 @@ class Owner:
         queue = self._queue
         taken = [queue.popleft() for _ in range(min(MAX_ITEMS, len(queue)))]
         try:
-            for item in taken:
-                batch.take(item)
+            self._decide(batch, taken)
             batch.finish()
             self._note_faults(batch.faults)
             if not batch.empty or self._must_record(batch, began):
@@ -328,6 +334,10 @@ class Owner:
             else:
                 self._floor.touched(self, sitting.table)
 
+    def _decide(self, batch: Batch, taken: list[Item]) -> None:
+        for item in taken:
+            batch.take(item)
+
     def _must_record(self, batch: Batch, began: float) -> bool:
         """Whether a record is due though nothing happened: what is told without one, or time, or an older reader."""
         if self._unplaced or self._to_rewrite(batch.writes):
@@ -343,7 +353,7 @@ class Owner:
         bus = self._floor.bus
         try:
             for outgoing in batch.outgoing:
-                await bus.publish(outgoing.subject, outgoing.data)
+                await bus.publish(outgoing.subject, outgoing.data, headers=outgoing.headers)
             for news in batch.news:
                 await bus.publish(subjects.TABLE_NEWS, msgspec.json.encode(news))
         except nats.errors.Error as error:

@@ -12,7 +12,7 @@ from generated.snatch.engine.v1 import engine_pb2 as pb
 from generated.snatch.engine.v1.engine_pb2_grpc import EngineServiceServicer
 from servicekit import logs, rpc
 from services.engine.hall import Hall
-from services.engine.items import Call, CallRefused, CommandItem, NotOwner
+from services.engine.items import Call, CallRefused, CommandItem, MakeCommand, NotOwner
 from services.engine.metrics import EngineMetrics
 from services.engine.owner import Owner
 from services.engine.replies import CommandReplies
@@ -26,8 +26,8 @@ Context = grpc.aio.ServicerContext[Any, Any]
 class EngineService(EngineServiceServicer):
     """Errors are as the proto says; whatever is sent, the rooms are unharmed."""
 
-    def __init__(self, hall: Hall, metrics: EngineMetrics) -> None:
-        self._hall, self._metrics = hall, metrics
+    def __init__(self, hall: Hall, metrics: EngineMetrics, item: MakeCommand = CommandItem) -> None:
+        self._hall, self._metrics, self._item = hall, metrics, item
         self.commands_port = 0
         """Where `CommandDoor` serves the same; 0: nowhere."""
         self._log = logs.logger(__name__)
@@ -88,7 +88,7 @@ class EngineService(EngineServiceServicer):
 
     def take(self, command: pb.Command, replies: CommandReplies) -> None:
         """Queue a command for the owner of its room."""
-        item = CommandItem(command, replies)
+        item = self._item(command, replies)
         owner = self._hall.owner_of(command.room)
         if owner is None:
             item.fail()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from prometheus_client import CollectorRegistry
 
-from servicekit import logs, web
+from servicekit import logs, tracing, web
 from servicekit.door import Door
 from servicekit.ending import in_order
 from servicekit.health import HttpServer
@@ -20,12 +22,17 @@ from services.gateway.presence import Presence
 from services.gateway.readiness import Readiness
 from services.gateway.settings import GatewaySettings
 
+if TYPE_CHECKING:
+    from servicekit.tracing_spans import Traces
+
 
 class Gateway:
     """Players' sockets, the client's files, the HTTP API.  Holds nothing that a restart would lose."""
 
-    def __init__(self, settings: GatewaySettings) -> None:
+    def __init__(self, settings: GatewaySettings, traces: Traces | None = None) -> None:
+        """`traces`: others than the settings ask for."""
         self._settings = settings
+        self._traces = traces or tracing.traces("gateway", settings)
         self._metrics = GatewayMetrics()
         self.registry: CollectorRegistry = self._metrics.registry
         self.port = settings.port
@@ -39,11 +46,19 @@ class Gateway:
 
     async def start(self) -> None:
         settings = self._settings
-        up = self.upstream = await Upstream.connect(settings, "gateway")
+        up = self.upstream = await Upstream.connect(settings, "gateway", traces=self._traces)
         presence = Presence(up.rooms)
         lobby_watch = LobbyWatch(up.rooms)
         self._parts = Parts(
-            settings, settings.tokens, up.rooms, up.lobbies, up.feeds, presence, lobby_watch, self._metrics
+            settings,
+            settings.tokens,
+            up.rooms,
+            up.lobbies,
+            up.feeds,
+            presence,
+            lobby_watch,
+            self._metrics,
+            tracing.seat(self._traces),
         )
         self._readiness = Readiness(up.nc, up.rooms, up.engines)
         self._metrics.watch_rooms(lambda: up.feeds.rooms)
@@ -71,6 +86,7 @@ class Gateway:
             ("lobby watch", parts.lobby_watch.stop) if parts is not None else None,
             ("presence", parts.presence.stop) if parts is not None else None,
             ("upstream", up.stop) if up is not None else None,
+            ("traces", self._traces.stop) if self._traces is not None else None,
         )
 
     async def ready(self) -> str | None:

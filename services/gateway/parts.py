@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from servicekit.feed import Feeds
 from servicekit.lobby_feed import LobbyFeeds
 from servicekit.rooms_client import RoomsClient
+from servicekit.seat import MakeSeat
 from servicekit.tokens import Tokens
 from services.gateway.lobby_watch import LobbyWatch
 from services.gateway.metrics import GatewayMetrics
@@ -26,3 +27,4 @@ class Parts:
     presence: Presence
     lobby_watch: LobbyWatch
     metrics: GatewayMetrics
+    seat: MakeSeat

@@ -96,7 +96,7 @@ class Place:
         if after:
             await asyncio.sleep(after)
         while turn == self._turn and not self._socket.closing:
-            session = self._session = SeatSession(
+            session = self._session = self._parts.seat(
                 self._parts.feeds, request, self, timed=self._parts.metrics.move_answered
             )
             try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from prometheus_client import CollectorRegistry
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -9,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from servicekit import logs, web
+from servicekit import logs, tracing, web
 from servicekit.door import Door
 from servicekit.ending import in_order
 from servicekit.health import HttpServer
@@ -23,12 +25,17 @@ from services.watch.show import Parts
 from services.watch.shows import Shows
 from services.watch.tv import Tv
 
+if TYPE_CHECKING:
+    from servicekit.tracing_spans import Traces
+
 
 class Watch:
     """TVs' sockets and page.  Holds nothing that a restart would lose."""
 
-    def __init__(self, settings: WatchSettings) -> None:
+    def __init__(self, settings: WatchSettings, traces: Traces | None = None) -> None:
+        """`traces`: others than the settings ask for."""
         self._settings = settings
+        self._traces = traces or tracing.traces("watch", settings)
         self._metrics = WatchMetrics()
         self.registry: CollectorRegistry = self._metrics.registry
         self.port = settings.watch_port
@@ -42,7 +49,7 @@ class Watch:
 
     async def start(self) -> None:
         settings = self._settings
-        up = self.upstream = await Upstream.connect(settings, "watch", seats=False)
+        up = self.upstream = await Upstream.connect(settings, "watch", seats=False, traces=self._traces)
         self._shows = Shows(Parts(settings, up.lobbies, up.feeds, self._metrics))
         self._metrics.watch_rooms(lambda: up.feeds.rooms)
         self._metrics.watch_feeds(up.feeds.counts)
@@ -73,6 +80,7 @@ class Watch:
             ("sockets", lambda: door.empty(1.0)) if door is not None else None,
             ("shows", shows.stop) if shows is not None else None,
             ("upstream", up.stop) if up is not None else None,
+            ("traces", self._traces.stop) if self._traces is not None else None,
         )
 
     async def ready(self) -> str | None:

@@ -65,10 +65,12 @@ async def stack_in_process(
     rooms_settings: dict[str, Any] | None = None,
     redis_keeps: bool = False,
     engine: Callable[[EngineSettings], Engine] = Engine,
+    gateway: Callable[[GatewaySettings], Gateway] = Gateway,
+    watch: Callable[[WatchSettings], Watch] = Watch,
 ) -> AsyncIterator[Stack]:
     """A stack that is ready for a room to be hosted and dealt; it ends in order, leaving nothing.
 
-    `engine` makes the engines, for tests that give them deals or a clock of their own.
+    `engine` makes the engines, for tests that give them deals or a clock of their own; `gateway`, `watch` likewise.
     """
     nats, redis = NatsServer(_folder(folder, "nats")), RedisServer(_folder(folder, "valkey"), keeps=redis_keeps)
     async with AsyncExitStack() as ending:
@@ -95,11 +97,11 @@ async def stack_in_process(
             stack.bots.append(Bots(BotsSettings(**stack.common("bots", number))))
             await started(stack.bots[-1])
         web: dict[str, Any] = {"rooms_addr": f"127.0.0.1:{stack.rooms[0].port}"}
-        stack.watches.append(Watch(WatchSettings(**stack.common("watch", 1), **web, watch_port=0)))
+        stack.watches.append(watch(WatchSettings(**stack.common("watch", 1), **web, watch_port=0)))
         await started(stack.watches[0])
         for number in range(1, gateways + 1):
             settings = GatewaySettings(**stack.common("gateway", number), **web, port=0, secret=SECRET)
-            stack.gateways.append(Gateway(settings))
+            stack.gateways.append(gateway(settings))
             await started(stack.gateways[-1])
         await all_ready([*stack.engines, *stack.rooms, *stack.bots, *stack.watches, *stack.gateways])
         yield stack
