@@ -6,6 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+services="engine rooms bots watch gateway"
 images=$(docker compose config --images)
 
 there() { # service: its containers, a line each
@@ -28,19 +29,39 @@ until_well() { # service: as soon as all of it is healthy; after two minutes say
   exit 1
 }
 
-docker compose run --rm --no-deps setup
-scales=()
-for service in engine rooms bots watch gateway; do
+count() { # service
+  there "$1" | wc -l
+}
+
+scales() { # as many of each as there are
+  for name in $services; do printf '%s\n' --scale "$name=$(count "$name")"; done
+}
+
+up() { # options and services: tried again, for one that is busy may seem unhealthy for a moment
+  local now
+  mapfile -t now < <(scales)
+  for _ in 1 2 3; do
+    docker compose up --detach --no-recreate "${now[@]}" "$@" && return
+  done
+  exit 1
+}
+
+docker compose up --detach --no-deps setup
+[ "$(docker wait "$(docker compose ps --all --quiet setup)")" = 0 ]
+
+for service in $services; do
   mapfile -t old < <(outdated "$service")
-  now=$(there "$service" | wc -l)
+  now=$(count "$service")
   beside=$((2 * ${#old[@]} > now ? 2 * ${#old[@]} : now))
-  docker compose up --detach --no-deps --no-recreate --scale "$service=$beside" "$service"
+  # Not with --no-deps: compose would soon make those anew that were made with it.
+  up --scale "$service=$beside" "$service"
   until_well "$service"
   for container in "${old[@]}"; do
     docker stop --time 30 "$container" >/dev/null
     docker rm "$container" >/dev/null
   done
-  scales+=(--scale "$service=$(there "$service" | wc -l)")
 done
+
 # What is no service of ours, where its image or settings changed.
-docker compose up --detach --wait --wait-timeout 120 "${scales[@]}"
+mapfile -t now < <(scales)
+docker compose up --detach --wait --wait-timeout 120 "${now[@]}"

@@ -102,8 +102,7 @@ class Deployment:
 
     def scale(self, service: str, replicas: int) -> None:
         """More or fewer of one; the others stay.  Those that are new are started, and no more."""
-        how = ("--detach", "--no-deps", "--no-recreate", "--scale", f"{service}={replicas}")
-        self.compose("up", *how, service, capture=True)
+        self.compose("up", "--detach", "--no-recreate", "--scale", f"{service}={replicas}", service, capture=True)
 
     def release(self) -> None:
         """As an operator does it, while people play."""
