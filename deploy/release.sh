@@ -51,8 +51,8 @@ docker compose up --detach --no-deps setup
 
 for service in $services; do
   mapfile -t old < <(outdated "$service")
-  now=$(count "$service")
-  beside=$((2 * ${#old[@]} > now ? 2 * ${#old[@]} : now))
+  all=$(count "$service")
+  beside=$((2 * ${#old[@]} > all ? 2 * ${#old[@]} : all))
   # Not with --no-deps: compose would soon make those anew that were made with it.
   up --scale "$service=$beside" "$service"
   until_well "$service"
