@@ -32,7 +32,7 @@ class Bots:
     def __init__(self, settings: BotsSettings, traces: Traces | None = None) -> None:
         """`traces`: others than the settings ask for."""
         self._settings = settings
-        self._traces = traces or tracing.traces("bots", settings)
+        self._traces = traces
         self.worker = f"{settings.instance[:40]}-{secrets.token_hex(4)}"
         """Of this very process: one that is started again under its instance's name drives none of its seats."""
         self._metrics = BotsMetrics()
@@ -47,6 +47,7 @@ class Bots:
     async def start(self) -> None:
         settings = self._settings
         name = f"bots {settings.instance}"
+        self._traces = self._traces or tracing.traces("bots", settings)
         self._nc = await bus.connect(settings.nats_url, name, credentials=settings.nats_credentials)
         tracing.listen(self._nc, self._traces)
         self._engines = Engines(self._nc, name, timeout=settings.engine_patience)

@@ -51,7 +51,7 @@ class Engine:
         traces: Traces | None = None,
     ) -> None:
         self.settings = settings
-        self._traces = traces or tracing.traces("engine", settings)
+        self._traces = traces
         self.metrics = EngineMetrics()
         self.registry: CollectorRegistry = self.metrics.registry
         self.port = 0
@@ -68,6 +68,7 @@ class Engine:
 
     async def start(self) -> None:
         """Listen, then claim.  Waits for NATS, and for set-up to have made the log."""
+        self._traces = self._traces or tracing.traces("engine", self.settings)
         await self._deals.start()
         self._bus = await bus.connect(
             self.settings.nats_url,

@@ -32,7 +32,7 @@ class Gateway:
     def __init__(self, settings: GatewaySettings, traces: Traces | None = None) -> None:
         """`traces`: others than the settings ask for."""
         self._settings = settings
-        self._traces = traces or tracing.traces("gateway", settings)
+        self._traces = traces
         self._metrics = GatewayMetrics()
         self.registry: CollectorRegistry = self._metrics.registry
         self.port = settings.port
@@ -46,6 +46,7 @@ class Gateway:
 
     async def start(self) -> None:
         settings = self._settings
+        self._traces = self._traces or tracing.traces("gateway", settings)
         up = self.upstream = await Upstream.connect(settings, "gateway", traces=self._traces)
         presence = Presence(up.rooms)
         lobby_watch = LobbyWatch(up.rooms)

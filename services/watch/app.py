@@ -35,7 +35,7 @@ class Watch:
     def __init__(self, settings: WatchSettings, traces: Traces | None = None) -> None:
         """`traces`: others than the settings ask for."""
         self._settings = settings
-        self._traces = traces or tracing.traces("watch", settings)
+        self._traces = traces
         self._metrics = WatchMetrics()
         self.registry: CollectorRegistry = self._metrics.registry
         self.port = settings.watch_port
@@ -49,6 +49,7 @@ class Watch:
 
     async def start(self) -> None:
         settings = self._settings
+        self._traces = self._traces or tracing.traces("watch", settings)
         up = self.upstream = await Upstream.connect(settings, "watch", seats=False, traces=self._traces)
         self._shows = Shows(Parts(settings, up.lobbies, up.feeds, self._metrics))
         self._metrics.watch_rooms(lambda: up.feeds.rooms)
