@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol
 
 from simulate.vigil import Stack
 
-Fault = Literal["KILL", "STOP", "TERM", "PAUSE", "CUT", "SCALE", "RESTART", "DOWN", "RELEASE"]
+Fault = Literal["KILL", "STOP", "TERM", "PAUSE", "CUT", "SCALE", "RESTART", "DOWN", "RELEASE", "LOAD"]
 FAULTS: tuple[Fault, ...] = ("KILL", "STOP", "TERM")
 """What a process of this machine can be given; the others are containers' (tests/compose)."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 import socket
@@ -10,11 +9,11 @@ import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from urllib.parse import quote
 
 from servicekit.settings import Credentials
 from simulate.door import ONE_ADDRESS
 from tests.compose.containers import Container, docker, inspected
+from tests.compose.prometheus import Prometheus
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVICES = ("gateway", "rooms", "engine", "bots", "watch")
@@ -55,6 +54,12 @@ class Deployment:
         )
         return done.stdout if capture else ""
 
+    def load(self, *options: str) -> str:
+        """What `snatch load` says in a container of its own; that its verdict is bad raises nothing."""
+        load = ["docker", "compose", "--profile", "load", "run", "--rm", "--no-deps", "-T", "load", *options]
+        done = subprocess.run(load, cwd=ROOT, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True)
+        return (done.stdout + done.stderr).decode()
+
     def inside(self, service: str, *command: str) -> str:
         """What a command says in a service's first container."""
         return self.compose("exec", "--no-TTY", service, *command, capture=True)
@@ -74,11 +79,8 @@ class Deployment:
                 return address
         raise LookupError(f"{service} has no address")
 
-    def prometheus(self, query: str) -> list[tuple[dict[str, str], float]]:
-        """An instant query: (labels, value) of each series."""
-        url = f"http://127.0.0.1:9090/api/v1/query?query={quote(query)}"
-        answer = json.loads(self.inside("prometheus", "wget", "-q", "-O", "-", url))
-        return [(row["metric"], float(row["value"][1])) for row in answer["data"]["result"]]
+    def prometheus(self) -> Prometheus:
+        return Prometheus(self.address("prometheus"))
 
     def observer(self) -> Credentials:
         """Who may read the log in NATS."""
@@ -92,9 +94,9 @@ class Deployment:
         """The same deployment as its next release describes it."""
         return replace(self, environment={**self.environment, "SNATCH_BUILD": build})
 
-    def make(self) -> None:
-        """Its images."""
-        self.compose("build", "--quiet")
+    def make(self, *services: str) -> None:
+        """The images of these, or of all that are started."""
+        self.compose("build", "--quiet", *services)
 
     def up(self) -> None:
         """All of it, until Docker says that it is healthy."""

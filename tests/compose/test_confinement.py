@@ -68,6 +68,6 @@ def test_images_say_which_build_and_commit_they_are(deployment: Deployment) -> N
         labels = json.loads(docker("image", "inspect", f"snatch-{service}:{deployment.build}"))[0]["Config"]["Labels"]
         assert labels["org.opencontainers.image.version"] == deployment.build
         assert labels["org.opencontainers.image.revision"] == deployment.environment["SNATCH_COMMIT"]
-    builds = deployment.prometheus("snatch_build_info")
+    builds = deployment.prometheus().ask("snatch_build_info")
     assert {labels["service"] for labels, _ in builds} == set(SERVICES)
     assert {labels["commit"] for labels, _ in builds} == {deployment.environment["SNATCH_COMMIT"]}

@@ -67,13 +67,13 @@ async def test_a_hand_with_bots_is_played_through_the_published_port_while_a_tv_
 def test_prometheus_scrapes_every_replica_of_every_service(deployment: Deployment) -> None:
     end = time.monotonic() + 60
     while True:
-        up = [(labels["job"], value) for labels, value in deployment.prometheus("up")]
+        up = [(labels["job"], value) for labels, value in deployment.prometheus().ask("up")]
         found = {service: sum(value == 1 for job, value in up if job == service) for service in SERVICES}
         if found == REPLICAS:
             break
         assert time.monotonic() < end, f"up: {found}, wanted {REPLICAS}"
         time.sleep(1)
-    builds = {labels["service"] for labels, _ in deployment.prometheus("snatch_build_info")}
+    builds = {labels["service"] for labels, _ in deployment.prometheus().ask("snatch_build_info")}
     assert builds == set(SERVICES)
 
 
