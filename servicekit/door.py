@@ -39,6 +39,7 @@ class Door:
         self._max = max_sockets
         self._serve = serve
         self._metrics = metrics
+        metrics.watch_unsent(lambda: self._pulse.unsent)
         self._opening = opening
         self._pulse = Pulse()
         self._on_end = self._left
@@ -78,6 +79,7 @@ class Door:
         address = self._site.address(request)
         if self._sockets >= self._max or not self._site.room_for(address, self._addresses[address]):
             self._metrics.socket_refused(SLOW)
+            self._metrics.socket_evicted("too_many")
             socket = Socket(transport, address, connections.discard)
             connections.add(socket)
             transport.set_protocol(socket)
@@ -134,3 +136,5 @@ class Door:
         if not self._addresses[socket.address]:
             del self._addresses[socket.address]
         self._metrics.socket_closed(socket.close_code or 0)
+        if socket.evicted:
+            self._metrics.socket_evicted(socket.evicted)

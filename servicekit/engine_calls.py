@@ -76,6 +76,7 @@ class EngineCalls:
             try:
                 return await self._links.to(address).stub.Tables(pb.TablesRequest(), timeout=timeout)
             except grpc.aio.AioRpcError as error:
+                self._links.counts.failures[error.code().name] += 1
                 self._log.warning("an engine did not list its tables", engine=address, code=str(error.code()))
                 return None
 
@@ -106,6 +107,7 @@ class EngineCalls:
                 code, detail = error.code(), error.details() or ""
                 if not _ask_again(code, detail):
                     raise EngineRefusal(code, detail) from None
+                self._links.counts.failures[code.name] += 1
                 last = f"{owner.addr}: {code.name} {detail}"
                 self._placement.doubt(partition, owner.addr)
                 await self._change(partition, min(pause, max(0.0, deadline - loop.time())))

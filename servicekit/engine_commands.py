@@ -124,6 +124,11 @@ class EngineCommands:
         for task in self._looking.values():
             task.cancel()
 
+    def pending(self) -> int:
+        """Commands that wait for their answers now."""
+        waiting = (t for talkers in self._talkers.values() for t in talkers.values() if t.oldest < math.inf)
+        return sum(1 for talker in waiting for _ in talker.outstanding())
+
     def register(self, talker: Talker) -> None:
         """Replies to (room, seat, session) go to this talker from now on."""
         self._talkers[talker.partition][_key(talker)] = talker

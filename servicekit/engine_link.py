@@ -11,6 +11,7 @@ import grpc
 from generated.snatch.engine.v1.engine_pb2 import Command, CommandsAtRequest, CommandsRequest, CommandsResponse, Reply
 from generated.snatch.engine.v1.engine_pb2_grpc import EngineServiceStub
 from servicekit import logs, rpc
+from servicekit.call_counts import CallCounts
 from servicekit.command_stream import Broken, CommandStream, Unreachable
 from servicekit.pace import pace
 
@@ -73,6 +74,8 @@ class EngineLink:
         self._task: asyncio.Task[None] | None = None
         self._not_before = 0.0
         self.used_at = 0.0
+        self.counts = CallCounts()
+        """Those of all links, where `Links` made it."""
         self.batches = 0
         self._log = logs.logger(__name__).bind(engine=address)
 
@@ -134,8 +137,12 @@ class EngineLink:
         return f"{self.address.rpartition(':')[0]}:{port}"
 
     async def _read(self, call: Call) -> None:
+        broke_before = self._not_before > 0
         try:
             async for response in call:
+                if broke_before:
+                    broke_before = False
+                    self.counts.reconnects += 1
                 for reply in response.replies:
                     self._replied(self, reply)
         except Broken as error:
@@ -176,6 +183,7 @@ class Links:
         self._dial, self._commands = dial, commands
         self.replied: Callable[[EngineLink, Reply], None] = _nobody
         self.broke: Callable[[EngineLink], None] = _nobody
+        self.counts = CallCounts()
         self._links: dict[str, EngineLink] = {}
         self._closing: set[asyncio.Task[None]] = set()
 
@@ -186,6 +194,7 @@ class Links:
         link = self._links.get(address)
         if link is None:
             link = self._links[address] = EngineLink(address, self.replied, self.broke, self._dial, self._commands)
+            link.counts = self.counts
         link.used_at = link.loop.time()
         return link
 

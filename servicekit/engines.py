@@ -17,6 +17,7 @@ from nats.aio.client import Client
 
 from generated.snatch.engine.v1 import engine_pb2 as pb
 from servicekit import rpc
+from servicekit.call_counts import CallCounts
 from servicekit.engine_calls import EngineAway, EngineCalls, EngineRefusal, Listing
 from servicekit.engine_commands import Counts, EngineCommands, Talker
 from servicekit.engine_link import EngineLink, Links
@@ -53,6 +54,14 @@ class Engines:
     @property
     def counts(self) -> Counts:
         return self._commands.counts
+
+    @property
+    def call_counts(self) -> CallCounts:
+        return self._links.counts
+
+    def pending(self) -> int:
+        """Commands that wait for their answers now."""
+        return self._commands.pending()
 
     async def start(self) -> None:
         await self.placement.start()

@@ -31,6 +31,11 @@ class Pulse:
     def discard(self, socket: Socket) -> None:
         self._slots[socket.pulse].discard(socket)
 
+    @property
+    def unsent(self) -> int:
+        """Bytes that sockets haven't taken."""
+        return sum(socket.queued_bytes for slot in self._slots for socket in slot)
+
     def _look(self) -> None:
         self._timer = None
         self._at = (self._at + 1) % SLOTS
@@ -38,6 +43,7 @@ class Pulse:
             if socket.heard or socket.held:
                 socket.heard = socket.pinged = False
             elif socket.pinged:
+                socket.evicted = "silent"
                 socket.abort()
             else:
                 socket.pinged = True

@@ -17,6 +17,7 @@ import grpc
 from generated.snatch.rooms.v1 import rooms_pb2 as pb
 from generated.snatch.rooms.v1.rooms_pb2_grpc import RoomsServiceStub
 from servicekit import logs, rpc
+from servicekit.call_counts import CallCounts
 
 if TYPE_CHECKING:  # of the stubs alone, not of the generated code
     from generated.snatch.rooms.v1.rooms_pb2_grpc import RoomsServiceAsyncStub
@@ -68,6 +69,7 @@ class RoomsClient:
     def __init__(self, addresses: str, *, timeout: float = 3.0) -> None:
         self.timeout = timeout
         self._addresses = [a.strip() for a in addresses.split(",") if a.strip()]
+        self.counts = CallCounts()
         self._workers: list[_Worker] = []
         self._next = 0
         self._log = logs.logger(__name__)
@@ -185,6 +187,7 @@ class RoomsClient:
             raise (LobbyAway(detail) if detail == "lobby_away" else LobbyRefusal(detail)) from None
         if code not in _NO_ANSWER:
             raise LobbyRefusal(detail if detail.isidentifier() else "unknown") from None
+        self.counts.failures[code.name] += 1
         self._doubt(worker)
         return code.name.lower()
 
@@ -204,6 +207,7 @@ class RoomsClient:
             await asyncio.sleep(LOOK)
         worker.looking = None
         if silent:
+            self.counts.reconnects += 1
             self._log.info("a rooms worker answers again", rooms=worker.address)
 
 

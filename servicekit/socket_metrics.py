@@ -30,7 +30,9 @@ class SocketMetrics:
             code=map(str, (THEIRS, *CLOSES, *UPGRADES)),
         )
         self._evicted = meters.counts(
-            "evicted", "Sockets that we ended with 1013, by why.", why=("too_slow", "too_fast", "too_many")
+            "evicted",
+            "Sockets that we ended, by why: they took too little, sent too much, gave no sign; there was no place.",
+            why=("too_slow", "too_fast", "silent", "too_many"),
         )
 
     def socket_opened(self) -> None:
@@ -45,7 +47,7 @@ class SocketMetrics:
         self._closed.add(str(code))
 
     def socket_evicted(self, why: str) -> None:
-        """`too_slow`: it didn't take what was sent; `too_fast`: it sent too much; `too_many`: there was no place."""
+        """`too_slow`: it didn't take what was sent; `too_fast`: it sent too much; `silent`; `too_many`: no place."""
         self._evicted.add(why)
 
     def error_told(self, code: str) -> None:

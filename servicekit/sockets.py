@@ -79,6 +79,7 @@ class Socket(asyncio.Protocol):
         "_waiter",
         "address",
         "close_code",
+        "evicted",
         "heard",
         "pinged",
         "pulse",
@@ -104,6 +105,8 @@ class Socket(asyncio.Protocol):
         self._cut_off: asyncio.TimerHandle | None = None
         self.close_code: int | None = None
         """Ours, once closing."""
+        self.evicted = ""
+        """Why it was ended, when its own pace was the reason: `too_slow`, `too_fast`, `silent`."""
         self.heard = True
         """Something came since the pulse last looked."""
         self.pinged = False
@@ -137,6 +140,7 @@ class Socket(asyncio.Protocol):
         if self._paused:
             self._behind += messages
             if self._behind > MAX_QUEUED or self._transport.get_write_buffer_size() + len(frame) > MAX_QUEUED_BYTES:
+                self.evicted = "too_slow"
                 self.close(SLOW, "too slow")
                 return
         self._transport.write(frame)
@@ -337,6 +341,7 @@ class Socket(asyncio.Protocol):
     def _on_control(self, kind: int, payload: bytes) -> None:
         if kind == websocket.PING:
             if self._paused and self._transport.get_write_buffer_size() > MAX_QUEUED_BYTES:
+                self.evicted = "too_slow"
                 self.abort()  # pongs that nobody takes would fill the memory
             elif self.close_code is None and not self._over:
                 self._transport.write(websocket.pong_frame(payload))

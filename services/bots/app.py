@@ -52,6 +52,8 @@ class Bots:
         tracing.listen(self._nc, self._traces)
         self._engines = Engines(self._nc, name, timeout=settings.engine_patience)
         await self._engines.start()
+        self._metrics.ties.watch_nats(self._nc)
+        self._metrics.ties.watch_calls(engine=self._engines.call_counts)
         self._feeds = Feeds(self._nc, self._engines)
         await self._feeds.start()
         self.seats = Seats(self._nc, self._feeds, self.worker, settings.bots_seats, self._metrics)

@@ -57,7 +57,11 @@ class Engine:
         self.port = 0
         self.hall: Hall | None = None
         self._games = games
-        self._deals = deals if deals is not None else Deals(games, settings.deal_workers, self.metrics.dealt)
+        self._deals = (
+            deals
+            if deals is not None
+            else Deals(games, settings.deal_workers, self.metrics.dealt, checked=self.metrics.deals_checked)
+        )
         self._bus: bus.Bus | None = None
         self._asker: Asker | None = None
         self._server: grpc.aio.Server | None = None

@@ -39,6 +39,8 @@ class Batch:
         self.faults: list[Fault] = []
         self.decided: list[tuple[str, int, list[str]]] = []
         """Of each table that had moves: its game, how many, and the codes of those that were refused."""
+        self.arrived: list[float] = []
+        """When each move that is decided here came, in seconds of the loop's clock."""
         self.chunks: list[r.Chunk] = []
         self.sittings: dict[str, Sitting] = {}
 
@@ -136,6 +138,7 @@ class Batch:
                 self._bad(item, str(bad))
                 return
             table_moves.move(self._sitting(room, table), member, id, asked)
+            self.arrived.append(item.at)
 
     def _bad(self, item: CommandItem, text: str) -> None:
         self._reply(item, pb.REPLY_KIND_BAD, body=frames.error_body("bad_message", text[:200], item.command.id))

@@ -75,6 +75,10 @@ class Claims:
                 found.append(partition)
         return found
 
+    def orphaned(self, partition: int) -> float | None:
+        """Since when it is known to be without a living owner; None: it has one, or is held here."""
+        return self._orphan_since.get(partition)
+
     def _wait(self, partition: int, at: Placed | None, live: set[str], rivals: set[str], now: float) -> float | None:
         """Seconds to wait before claiming; None: it has an owner."""
         if at is not None and at.entry.reads > VERSION:

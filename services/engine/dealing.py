@@ -50,7 +50,10 @@ class _Wait:
 
 
 class Deals:
-    """`taken` hears how long a table waited for its deal in seconds, and whether it was there already."""
+    """`taken` hears how long a table waited for its deal in seconds, and whether it was there already.
+
+    `checked` hears how many deals a worker made, and the seconds that it took for each.
+    """
 
     def __init__(
         self,
@@ -58,8 +61,9 @@ class Deals:
         workers: int,
         taken: Callable[[float, bool], None],
         dealers: Dealers | None = None,
+        checked: Callable[[int, float], None] = lambda count, seconds: None,
     ) -> None:
-        self._games, self._taken = games, taken
+        self._games, self._taken, self._checked = games, taken, checked
         self._dealers = dealers or Dealers(games, workers)
         self._stock = Stock()
         self._foreseen: dict[str, _Foreseen] = {}
@@ -201,6 +205,7 @@ class Deals:
         began = loop.time()
         try:
             deals = await self._dealers.make(kind, count)
+            self._checked(count, (loop.time() - began) / count)
         except Exception:
             self._log.exception("no deal could be made; once more", game=kind.game, seats=len(kind.seats))
             await asyncio.sleep(AGAIN)

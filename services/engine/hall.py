@@ -84,6 +84,8 @@ class Hall:
         self._draining = False
         self._in_air: dict[int, float] = {}
         self._landed = asyncio.Event()
+        self._recovering: dict[int, float] = {}
+        """Partitions whose owner is gone, as they are claimed, and since when that is known."""
         self._missing: dict[int, float] = {}
         self._looking = False
         self._saying: asyncio.TimerHandle | None = None
@@ -222,6 +224,8 @@ class Hall:
         return self.keeper.proved_at if since > self.keeper.lapsed_at else 0.0
 
     def serving(self, owner: Owner) -> None:
+        if (since := self._recovering.pop(owner.number, None)) is not None:
+            self.metrics.recovered(asyncio.get_running_loop().time() - since)
         self._changed()
         self._look_soon()
 
@@ -276,6 +280,7 @@ class Hall:
             if claiming >= CLAIMS_AT_ONCE:
                 break
             claiming += 1
+            self._note_recovery(partition)
             self._claim(partition)
         if now - self.keeper.set_changed_at < STABLE:
             return
@@ -285,6 +290,13 @@ class Hall:
         leaving = [o for o in serving if to_hand_over([o.number], self.name, self._readers(o.needs))]
         for owner in leaving[: self._air_free()]:
             self._give(owner)
+
+    def _note_recovery(self, partition: int) -> None:
+        """Whoever comes to a partition that nobody had, or that was given to it, makes nothing good."""
+        at, since = self.board.placed.get(partition), self._claims.orphaned(partition)
+        self._recovering.pop(partition, None)
+        if at is not None and at.entry.owner != self.name and since is not None:
+            self._recovering[partition] = since
 
     def _give(self, owner: Owner) -> None:
         self._in_air[owner.number] = asyncio.get_running_loop().time()

@@ -30,10 +30,12 @@ class Replies(Protocol):
 class CommandItem:
     """A command of a caller's stream."""
 
-    __slots__ = ("command", "replies")
+    __slots__ = ("at", "command", "replies")
 
     def __init__(self, command: pb.Command, replies: Replies) -> None:
         self.command, self.replies = command, replies
+        self.at = 0.0
+        """When it came, in seconds of the loop's clock."""
 
     def fail(self) -> None:
         self.reply(pb.REPLY_KIND_NOT_OWNER)

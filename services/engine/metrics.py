@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from games.registry import GAMES
-from servicekit.meters import Meters
+from servicekit.meters import Key, Meters
 from servicekit.ties import Ties
 from wire.codes import REFUSALS
 from wire.places import PARTITIONS
@@ -47,11 +47,10 @@ class EngineMetrics:
         self._bytes = meters.count("record_bytes", "Bytes of records appended.")
         self._turn_s = meters.spread("turn_seconds", "From taking a batch to its frames sent.")
         self._append_s = meters.spread("append_seconds", "From taking a batch to its record's acknowledgement.")
-        self.move_committed = meters.spread(
+        self._commit_s = meters.spread(
             "move_commit_seconds", "From a move's arrival here to its record's acknowledgement."
-        ).observe
-        """Told the seconds of each."""
-        self.move_told = meters.spread("move_frame_seconds", "From a move's arrival here to its frame sent.").observe
+        )
+        self._frame_s = meters.spread("move_frame_seconds", "From a move's arrival here to its frame sent.")
         self._batch = meters.spread("batch_items", "Items decided in one record.", ITEMS)
         self._beacons = meters.count("beacons", "Beacons sent.")
         self._doubts = meters.counts(
@@ -144,6 +143,13 @@ class EngineMetrics:
             self._turn_s.observe(seconds)
             self._batch.observe(items)
 
+    def moves_answered(self, arrived: list[float], committed: float, told: float) -> None:
+        """All of one record, by the loop's clock."""
+        commit, frame = self._commit_s, self._frame_s
+        for at in arrived:
+            commit.observe(committed - at)
+            frame.observe(told - at)
+
     def appended(self, seconds: float, size: int) -> None:
         self._append_s.observe(seconds)
         self._records.value += 1
@@ -198,18 +204,20 @@ class EngineMetrics:
         if not ready:
             self._deal_wait_s.observe(seconds)
 
-    def deal_checked(self, seconds: float) -> None:
-        self._deal_check_s.observe(seconds)
+    def deals_checked(self, count: int, seconds: float) -> None:
+        """`seconds`: of each."""
+        for _ in range(count):
+            self._deal_check_s.observe(seconds)
 
 
 class TablesSeen(NamedTuple):
     """What there is at this engine's tables."""
 
-    tables: Mapping[tuple[str, str], int]
+    tables: Mapping[Key, int]
     """By game and phase."""
-    players: Mapping[tuple[str], int]
+    players: Mapping[Key, int]
     """By game, as bots."""
-    bots: Mapping[tuple[str], int]
+    bots: Mapping[Key, int]
     quiet: int
 
 

@@ -103,7 +103,10 @@ class Owner:
             return
         if len(self._queue) >= MAX_QUEUED and isinstance(item, CommandItem | Call):
             item.busy()  # Its sender comes again; the stream that it came by goes on for other partitions.
+            self._floor.metrics.sent_back()
             return
+        if isinstance(item, CommandItem):
+            item.at = self._loop.time()
         self._queue.append(item)
         self._bell.ring()
 
@@ -149,11 +152,13 @@ class Owner:
             if await self._claim():
                 await self._serve()
         except Lost as lost:
+            self._floor.metrics.partition_lost()
             self._log.warning("partition lost", why=str(lost) or self.partition.why)
         except Inconsistent as error:
             self.partition.halt(str(error))
         except Exception:
             self.faulted = True
+            self._floor.metrics.partition_lost()
             self._log.exception("a fault; the partition is dropped, to be claimed and replayed again")
         finally:
             if self.partition.phase is Phase.HALTED:
@@ -190,6 +195,7 @@ class Owner:
             revision = None
         if revision is None:
             partition.claim_lost()
+            floor.metrics.claim_lost()
             return False
         self._revision = revision
         body = r.encode(r.Record(r.BEFORE, self.number, epoch, "claim", 0))
@@ -317,6 +323,7 @@ class Owner:
             self._note_faults(batch.faults)
             if not batch.empty or self._must_record(batch, began):
                 await self._commit(batch, began)
+            committed = self._loop.time()
         except BaseException:
             for item in taken:
                 item.fail()
@@ -325,8 +332,12 @@ class Owner:
         for after in batch.afterwards:
             after()
         await self._tell(batch)
-        self._floor.metrics.turn(len(taken), batch.decided, len(batch.outgoing), self._loop.time() - began)
+        metrics, told = self._floor.metrics, self._loop.time()
+        metrics.turn(len(taken), batch.decided, len(batch.outgoing), told - began)
+        metrics.moves_answered(batch.arrived, committed, told)
         for name, sitting in batch.sittings.items():
+            if sitting.hand_end:
+                metrics.hand_ended(sitting.table.state.game, sitting.hand_end)
             if not sitting.changed:
                 self._floor.told(name, began)
             elif sitting.table.state.phase == "closed":
@@ -395,10 +406,13 @@ class Owner:
         body = r.encode(r.Record(r.BEFORE, self.number, partition.epoch, "release", now, to=engine))
         if await self._floor.log.append(partition, partition.stage(body)) is not Verdict.COMMITTED:
             raise Lost
+        offered = False
         try:
             offer = Entry(engine, addr, partition.epoch + 1, "offer", self.needs)
-            if await self._floor.board.place(self.number, offer, self._revision) is None:
+            offered = await self._floor.board.place(self.number, offer, self._revision) is not None
+            if not offered:
                 self._log.warning("the offer was not taken: the placement had changed")
         except StreamAway:
             self._log.warning("the offer could not be made; others will find this engine gone")
+        self._floor.metrics.handed_over(offered=offered)
         self._log.debug("partition handed over", to=engine or "anybody")

@@ -18,6 +18,9 @@ _FOLLOW_LIMIT = 100
 """`Game.follow` ends by itself; a game that doesn't must not hold up its neighbours."""
 
 
+_IN_HAND = frozenset(("dealing", "countdown", "live"))
+
+
 class Step:
     """What one command did; without `seat`, the table by itself."""
 
@@ -35,6 +38,19 @@ class Step:
         """Of the tab that sent the move."""
         self.greeting: int | None = None
         """The seat that a new session begins on: its older tabs learn it from a frame."""
+
+
+def _hand_end(event: r.Event) -> str:
+    """How a hand ends by an event; empty: it goes on."""
+    match event:
+        case r.HandOver():
+            return "played"
+        case r.BackToSetup() | r.TableClosed(why="host_left"):
+            return "host_left"
+        case r.TableClosed():
+            return "closed"
+        case _:
+            return ""
 
 
 class Fault(NamedTuple):
@@ -55,6 +71,8 @@ class Sitting:
         self.faults: list[Fault] = []
         self.changed = False
         """More than cards moved: phase, members, clocks or pauses may be others now."""
+        self.hand_end = ""
+        """How a hand ended, if one did: `played`, `host_left`, `closed`."""
 
     def begin(self, seat: int | None = None, id: int | None = None) -> Step:
         step = Step(seat, id)
@@ -68,6 +86,8 @@ class Sitting:
         seat = getattr(event, "seat", None)
         member = table.member(seat) if isinstance(seat, int) else None
         before = (member.present, member.gone) if member is not None else (False, False)
+        if table.state.phase in _IN_HAND:
+            self.hand_end = _hand_end(event) or self.hand_end
         table.evolve(event, self.now)
         step.events.append(event)
         step.shown += show(table, event, member, before)

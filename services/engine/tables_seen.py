@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from servicekit.meters import Key
 from services.engine.metrics import TablesSeen
 from services.engine.owner import Owner
 from services.engine.table import State
@@ -22,7 +23,7 @@ class TablesLook:
 
     def look(self, owners: Iterable[Owner], now: float) -> TablesSeen:
         """`now`: seconds of a clock that only goes forward."""
-        tables, players, bots = Counter[tuple[str, str]](), Counter[tuple[str]](), Counter[tuple[str]]()
+        tables, players, bots = Counter[Key](), Counter[Key](), Counter[Key]()
         went_on: dict[str, tuple[int, float]] = {}
         quiet = 0
         for owner in owners:

@@ -127,6 +127,8 @@ class Place:
         """An attempt under way ends by itself, and detaches if it was attached after all."""
         self._turn += 1
         if self._session is not None:
+            if detach:
+                self._parts.metrics.moves_unanswered(self._session.waiting_for_answers)
             self._session.close(detach=detach)
             self._session = None
         if self._attached:

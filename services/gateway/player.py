@@ -198,6 +198,7 @@ class Player:
             self._error("slow_down", "too many messages")
         elif now - self._throttled_since > THROTTLED_FOR:
             self._error("slow_down", "too many messages for too long")
+            self._socket.evicted = "too_fast"
             self._socket.close(SLOW, "too many messages")
             return False
         return True

@@ -68,6 +68,8 @@ class Rooms:
         )
         self._engines = Engines(self._nc, f"rooms {settings.instance}", timeout=settings.engine_patience)
         await self._engines.start()
+        self._metrics.ties.watch_nats(self._nc)
+        self._metrics.ties.watch_calls(engine=self._engines.call_counts)
         tables = self._tables or EngineTables(self._engines, settings.engine_patience)
         rooms = Changes(self._store, tables, self._publish, times, self._metrics)
         self._house = House(settings.rooms_most, self._engines.placement.owner, self._metrics)

@@ -218,7 +218,7 @@ class Lobbies:
         try:
             live = await self._tables.open(room.room, asked, game, room.host, room.players)
         except (EngineAway, Refused) as error:
-            self._metrics.table_asked_for(type(error).__name__)
+            self._metrics.table_asked_for("engine_away" if isinstance(error, EngineAway) else "refused")
             self._log.warning("a table could not be opened", room=room.room, table=asked, why=str(error))
             await self._rooms.change(room.room, lambda room, _: table.not_opened(room, asked))
             raise LobbyError("engine_away" if isinstance(error, EngineAway) else "unknown") from error
@@ -267,7 +267,7 @@ class Lobbies:
             return was
 
         if (await self._rooms.change(code, close))[1]:
-            self._metrics.table_closed(why if why in ("host_left", "expired", "finished", "lost") else "other")
+            self._metrics.table_closed(why)
             self._log.info("a table is closed", room=code, table=name, why=why)
 
     async def table_host(self, code: str, name: str, host: str) -> None:

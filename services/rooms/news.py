@@ -89,7 +89,7 @@ class News:
         except msgspec.MsgspecError as error:
             self._log.error("news that can't be understood", why=str(error))
             return
-        self._metrics.news_heard(news.what if news.what in ("closed", "left", "back", "host") else "other")
+        self._metrics.news_heard(news.what)
         self._kept.append((news, self._note_stall()))
         self._some.set()
         self._none.clear()

@@ -54,6 +54,8 @@ class Watch:
         self._shows = Shows(Parts(settings, up.lobbies, up.feeds, self._metrics))
         self._metrics.watch_rooms(lambda: up.feeds.rooms)
         self._metrics.watch_feeds(up.feeds.counts)
+        self._metrics.ties.watch_nats(up.nc)
+        self._metrics.ties.watch_calls(engine=up.engines.call_counts, rooms=up.rooms.counts)
         self._door = Door(
             self._site,
             "/tv",
