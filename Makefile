@@ -61,10 +61,10 @@ trace: ## frames and load of the client on a slow phone, in some five minutes: d
 	@$(SETUP) test
 	@.venv/bin/snatch trace --page $(ARGS)
 
-test-compose: ## build and start docker-compose.yml, play on it, take it down; needs docker compose
+test-compose: ## build and start docker-compose.yml, break and release it while people play, take it down; needs docker compose
 	@deploy/need-compose.sh
-	@$(SETUP) env
-	@SNATCH_TEST_COMPOSE=1 $(RUN) pytest tests/compose -q --timeout 1500
+	@$(SETUP) compose
+	@SNATCH_TEST_COMPOSE=1 $(RUN) pytest tests/compose -q --timeout 1500 $(ARGS)
 
 gallery: ## pictures of every place on every screen, light and dark, into test-results/gallery; ARGS="--places table"
 	@$(SETUP) test

@@ -15,7 +15,7 @@ from stack import setup_browser, setup_checkers, setup_web
 from stack.steps import ROOT, VENV, Failed, digest, digest_of_files, python, run, say, step
 
 PACKAGES = ("games", "wire", "servicekit", "services", "simulate", "stack", "generated")
-GOALS = ("env", "play", "web", "test", "lint")
+GOALS = ("env", "play", "web", "test", "compose", "lint")
 
 
 def environment() -> None:
@@ -99,7 +99,7 @@ def main(goals: list[str]) -> int:
             setup_web.schemas()
             setup_web.tools()
             setup_checkers.ensure()
-        if "test" in goals:
+        if {"test", "compose"} & set(goals):
             setup_browser.ensure()
     except Failed as failed:
         sys.stderr.write(f"✗ {failed.what}\n→ {failed.cure}\n")
