@@ -1,0 +1,130 @@
+"""`snatch top`: what the dashboards show, live in a terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import datetime
+import os
+import sys
+import termios
+import tty
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+import httpx
+
+from stack import top_screen
+from stack.data import DataFolder, default_folder
+from stack.top_figures import figures
+from stack.top_sources import NothingThere, Prometheus, Source, Stack
+
+FIRST = 1.0
+"""Seconds between the first two readings: rates are wanted soon."""
+NONE_RUNS = 4
+"""The exit code when there is nobody to ask, as `snatch status`."""
+
+
+async def show(data: Path | None, prometheus: str | None, *, every: float, once: bool, plain: bool) -> int:
+    """Until `q` or Ctrl-C, or whoever is read ends; `once`: one picture.  The exit code."""
+    async with _source(data, prometheus) as source:
+        try:
+            if once:
+                await _once(source)
+            elif plain or not (sys.stdout.isatty() and sys.stdin.isatty()):
+                await _lines(source, every)
+            else:
+                await _live(source, every)
+        except NothingThere as nothing:
+            print(f"✗ {nothing}\n→ {_cure(prometheus)}", file=sys.stderr)
+            return NONE_RUNS
+    return 0
+
+
+def _cure(prometheus: str | None) -> str:
+    if prometheus is not None:
+        return "compose's is at 127.0.0.1:9090 inside its container; see docs/operations.md, “Watch”"
+    return "start one (snatch play), name its folder (--data DIR), or ask a Prometheus (--prometheus URL)"
+
+
+@asynccontextmanager
+async def _source(data: Path | None, prometheus: str | None) -> AsyncIterator[Source]:
+    async with httpx.AsyncClient(trust_env=False) as http:
+        if prometheus is not None:
+            yield Prometheus(prometheus, http)
+        else:
+            yield Stack(DataFolder(data or default_folder()), http)
+
+
+async def _once(source: Source) -> None:
+    """With rates: of a second, where the source has no past."""
+    from rich.console import Console
+
+    between = await source.read()
+    if not between.seconds:
+        await asyncio.sleep(FIRST)
+        between = await source.read()
+    console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
+    console.print(top_screen.picture(figures(between), _title(source)))
+
+
+async def _lines(source: Source, every: float) -> None:
+    """A line each time; what is amiss when it begins, and when it is over."""
+    known: set[str] = set()
+    pause = FIRST
+    while True:
+        between = await source.read()
+        if between.seconds:
+            now = figures(between)
+            print(top_screen.line(now, _clock()), flush=True)
+            amiss = now.amiss()
+            for what in amiss.keys() - known:
+                print(f"{_clock()} ✗ {what} {amiss[what]}", flush=True)
+            for what in known - amiss.keys():
+                print(f"{_clock()} ✓ {what} is as it should be", flush=True)
+            known = set(amiss)
+        await asyncio.sleep(pause)
+        pause = every
+
+
+async def _live(source: Source, every: float) -> None:
+    from rich.live import Live
+
+    over = asyncio.Event()
+    with Live(auto_refresh=False, screen=True) as live, _keys(over):
+        pause = FIRST
+        while not over.is_set():
+            now = figures(await source.read())
+            live.update(top_screen.picture(now, _title(source), "q ends"), refresh=True)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await over.wait()
+            pause = every
+
+
+@contextmanager
+def _keys(over: asyncio.Event) -> Iterator[None]:
+    """`q` sets `over`."""
+    settings = termios.tcgetattr(sys.stdin)
+    loop = asyncio.get_running_loop()
+
+    def key() -> None:
+        if b"q" in os.read(sys.stdin.fileno(), 16):
+            over.set()
+
+    tty.setcbreak(sys.stdin)
+    loop.add_reader(sys.stdin, key)
+    try:
+        yield
+    finally:
+        loop.remove_reader(sys.stdin)
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, settings)
+
+
+def _title(source: Source) -> str:
+    return f"snatch top   {_clock()}   {source.name}"
+
+
+def _clock() -> str:
+    return datetime.datetime.now().astimezone().strftime("%H:%M:%S")

@@ -1,0 +1,67 @@
+"""How `snatch top` looks: a picture for terminals, a line for everybody else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stack.top_figures import Figures, Mood, Row, Section, seconds, size
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+    from rich.text import Text
+
+STYLES: dict[Mood, str] = {"": "bold", "warn": "bold yellow", "bad": "bold red"}
+
+
+def picture(figures: Figures, title: str, foot: str = "") -> RenderableType:
+    """All of it, in as many columns as there is width for."""
+    from rich.console import Group
+    from rich.text import Text
+
+    over = f"   over {figures.seconds:.0f} s" if figures.seconds else "   rates come with the second reading"
+    parts: list[RenderableType] = [Text.assemble((title, "bold"), (over, "dim"))]
+    amiss = [f"{what} {how}" for what, how in figures.amiss().items()]
+    parts.append(Text("  ✗ " + "\n  ✗ ".join(amiss), "red") if amiss else Text("  ✓ nothing amiss", "green"))
+    parts += [_section(section) for section in figures.sections]
+    parts += [Text(), _processes(figures.rows)]
+    if foot:
+        parts.append(Text(foot, "dim"))
+    return Group(*parts)
+
+
+def _section(section: Section) -> RenderableType:
+    from rich.columns import Columns
+    from rich.console import Group
+    from rich.text import Text
+
+    figures = [Text.assemble((f"{f.label} ", "dim"), (f.text, STYLES[f.mood])) for f in section.figures]
+    return Group(Text(f"── {section.title}", "cyan"), Columns(figures, padding=(0, 3)))
+
+
+def _processes(rows: list[Row]) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="cyan")
+    for name, side in (("process", "left"), ("CPU", "right"), ("memory", "right"), ("lag p99", "right")):
+        table.add_column(name, justify="right" if side == "right" else "left")
+    table.add_column("does")
+    for row in rows:
+        style = {"bad": "red", "warn": "yellow"}.get(row.mood)
+        cpu = f"{100 * row.cpu:.0f} %" if row.cpu is not None else "–"
+        memory = size(row.memory) if row.memory is not None else "–"
+        table.add_row(row.process.name, cpu, memory, seconds(row.lag), _text(row.doing), style=style)
+    return table
+
+
+def _text(words: str) -> Text:
+    from rich.text import Text
+
+    return Text(words)
+
+
+def line(figures: Figures, clock: str) -> str:
+    """`19:30:01 players=8 rooms=2 … engine-1=32`: for logs, and for `grep`."""
+    said = [f"{f.key}={f.text.replace(' ', '')}" for s in figures.sections for f in s.figures if f.key]
+    has = [f"{row.process.name.replace(' ', '_')}={row.has:.0f}" for row in figures.rows if row.has is not None]
+    return " ".join([clock, *said, *has])
