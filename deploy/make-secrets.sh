@@ -51,8 +51,11 @@ new grafana_admin
   done
 } | put nats_routes
 {
+  # Nobody can be this one, but Redis is it as it reads its file at a start: transactions that it may not
+  # do would be left out, without a word.
+  echo "user default off ~* &* +@all"
   # Whoever has no password may ask whether it is there, no more.
-  echo "user default on nopass resetkeys resetchannels -@all +ping"
+  echo "user probe on nopass resetkeys resetchannels -@all +ping"
   echo "user rooms on >$(cat redis_rooms) resetchannels -@all" \
     "~room:* ~rooms:due ~made:* ~probe:* ~workers:*" \
     "+get +set +del +exists +mget +zadd +zrem +zcard +zscan +zrangebyscore +hset +hmget +pexpire +time" \
