@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 
 import pytest
@@ -30,14 +31,18 @@ async def test_tables_and_lobbies_outlive_a_restart_of_everything(
     pytestconfig.stash[TABLE].append(result)
     assert not result.failures(), players.found.told
     assert {service: codes[service] for service in SERVICES} == {service: {0} for service in SERVICES}
+    relisted = deployment.prometheus().ask('sum(snatch_rooms_reconciled_total{what="relisted"})')
+    assert sum(series.value for series in relisted) == 0, "Redis had lost rooms that had a table"
 
     # A room without a table is nowhere but in Redis.
     phones = [Phone(deployment.url, ticket.token, tab, players.found) for tab, ticket in enumerate((ida, jon), 1)]
     try:
         for phone in phones:
             phone.start()
+        async with asyncio.timeout(60):
+            for phone in phones:
+                await phone.until(lambda p: p.lobby is not None and sum(q.present for q in p.lobby.players) == 2)
         for phone in phones:
-            await phone.until(lambda p: p.lobby is not None and sum(q.present for q in p.lobby.players) == 2)
             assert phone.lobby is not None
             assert {q.name for q in phone.lobby.players} == {"Ida", "Jon"}
     finally:
