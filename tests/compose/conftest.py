@@ -15,6 +15,7 @@ from servicekit import logs
 from simulate import chaos_report
 from simulate.chaos_room import RoomWish
 from simulate.chaos_run import CellResult, ChaosRun
+from tests.browser.pages import RESULTS
 from tests.compose.deployment import Deployment, new_deployment
 from tests.compose.nats_door import NatsDoor
 
@@ -56,6 +57,11 @@ def _say(request: pytest.FixtureRequest, text: str) -> None:
         reporter.write_line(text)
 
 
+def _tell(request: pytest.FixtureRequest, deployment: Deployment) -> None:
+    file = RESULTS / "compose.log"
+    _say(request, "\n".join([*deployment.logs(file), f"all of it: {file}"]))
+
+
 @pytest.fixture(scope="session")
 def deployment(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     """The whole of docker-compose.yml, built and healthy."""
@@ -68,12 +74,12 @@ def deployment(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
         try:
             it.up()
         except BaseException:
-            it.logs()
+            _tell(request, it)
             raise
         _say(request, f"built in {built - began:.0f} s, healthy {time.monotonic() - built:.0f} s later")
         yield it
         if request.session.testsfailed:
-            it.logs()
+            _tell(request, it)
     finally:
         it.down()
         signal.signal(signal.SIGTERM, before)

@@ -125,9 +125,13 @@ class Deployment:
         """Containers and networks go; what is on volumes stays."""
         self.compose("down", "--remove-orphans", "--timeout", "20", capture=True)
 
-    def logs(self, tail: int = 40) -> None:
-        """The services' last words, to the terminal."""
-        self.compose("logs", "--no-color", "--tail", str(tail))
+    def logs(self, file: Path) -> list[str]:
+        """All that was said goes to a file; what is no mere news is given back, the latest 60 lines of it."""
+        said = self.compose("logs", "--no-color", "--no-log-prefix", "--timestamps", capture=True)
+        lines = sorted(said.splitlines())
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("\n".join(lines) + "\n")
+        return [line for line in lines if '"level": "info"' not in line and '"level": ' in line][-60:]
 
     def down(self) -> None:
         """Everything goes: containers, networks, volumes, and the images built for it."""
