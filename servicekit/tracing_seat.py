@@ -8,7 +8,7 @@ from typing import NamedTuple
 from generated.snatch.engine.v1 import engine_pb2 as pb
 from servicekit.feed import Feeds
 from servicekit.seat import SeatSession, SeatSink
-from servicekit.tracing_spans import NOWHERE, Span, SpanKind, Traces, a_move, carried, failed, now, within
+from servicekit.tracing_spans import NOWHERE, Span, SpanKind, Traces, a_move, failed, now, traceparent, within
 from wire.frames import Frame
 
 
@@ -38,7 +38,7 @@ class TracedSeat(SeatSession):
         # What was answered before is asked about, not moved.  What is sent again is the same command, and its trace.
         if command.id > self.answered and self._traces.sampled():
             span = self._traces.begin("move", NOWHERE, SpanKind.SERVER, now(), a_move(command))
-            command.traceparent = carried(span)
+            command.traceparent = traceparent(span)
             self._moves.append(_Move(command.id, span))
         super()._put(command)
 

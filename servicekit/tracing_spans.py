@@ -109,8 +109,9 @@ class Traces:
     def heard(self, subject: str, headers: bytes) -> Iterator[None]:
         """While a frame that answers traced moves is handed to its readers here; see `Listeners.within`."""
         began = now()
+        said = {"subject": subject}
         parents = [parent for parent in map(inside, _traceparents(headers)) if parent is not None]
-        spans = [self.begin("hear", parent, SpanKind.CONSUMER, began, {"subject": subject}) for parent in parents]
+        spans = [self.begin("hear", parent, SpanKind.CONSUMER, began, said) for parent in parents]
         self.hearing = {span.get_span_context().trace_id: span for span in spans}
         try:
             yield
@@ -130,22 +131,22 @@ def within(span: Span) -> Context:
     return trace.set_span_in_context(span, Context())
 
 
-def inside(traceparent: str) -> Context | None:
-    """The same of a span of another process, by what `carried` made of it; None: that is none."""
-    found = _w3c.extract({TRACEPARENT: traceparent}, Context())
+def inside(parent: str) -> Context | None:
+    """The same of a span of another process, by its `traceparent`; None: that is none."""
+    found = _w3c.extract({TRACEPARENT: parent}, Context())
     return found if trace.get_current_span(found).get_span_context().is_valid else None
 
 
-def carried(span: Span) -> str:
+def traceparent(span: Span) -> str:
     """A span as other processes are told of it."""
     carrier: dict[str, str] = {}
     _w3c.inject(carrier, within(span))
     return carrier[TRACEPARENT]
 
 
-def carried_all(spans: Sequence[Span]) -> dict[str, str]:
-    """The headers of a frame."""
-    return {TRACEPARENT: ",".join(map(carried, spans))}
+def carried(spans: Sequence[Span]) -> dict[str, str]:
+    """The headers of a frame that answers the moves of several traces."""
+    return {TRACEPARENT: ",".join(map(traceparent, spans))}
 
 
 def failed(span: Span, why: str) -> None:

@@ -25,7 +25,6 @@ class Outgoing(msgspec.Struct, frozen=True, gc=False):
 
     subject: str
     data: bytes
-    headers: dict[str, str] | None = None
 
 
 class Told(msgspec.Struct, frozen=True, gc=False):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from typing import Protocol
 
 import msgspec
@@ -45,6 +46,9 @@ class Lost(Exception):
     """The partition is not this engine's any more."""
 
 
+MakeBatch = Callable[[Ledger, int, int, int], Batch]
+
+
 class MakeOwner(Protocol):
     """As Owner is made."""
 
@@ -61,6 +65,7 @@ class Owner:
         self.ledger = Ledger(floor.games)
         self.proved_at = 0.0
         self._floor = floor
+        self._batch: MakeBatch = Batch
         self._queue: deque[Item] = deque()
         self._bell = Bell()
         self._revision = 0
@@ -313,12 +318,13 @@ class Owner:
         """One batch: decide, commit, tell."""
         began = self._loop.time()
         now = self.ledger.now + int((began - self._room_time) * 1000)
-        batch = Batch(self.ledger, self.partition.epoch, now, self._floor.writes)
+        batch = self._batch(self.ledger, self.partition.epoch, now, self._floor.writes)
         batch.wake()
         queue = self._queue
         taken = [queue.popleft() for _ in range(min(MAX_ITEMS, len(queue)))]
         try:
-            self._decide(batch, taken)
+            for item in taken:
+                batch.take(item)
             batch.finish()
             self._note_faults(batch.faults)
             if not batch.empty or self._must_record(batch, began):
@@ -345,10 +351,6 @@ class Owner:
             else:
                 self._floor.touched(self, sitting.table)
 
-    def _decide(self, batch: Batch, taken: list[Item]) -> None:
-        for item in taken:
-            batch.take(item)
-
     def _must_record(self, batch: Batch, began: float) -> bool:
         """Whether a record is due though nothing happened: what is told without one, or time, or an older reader."""
         if self._unplaced or self._to_rewrite(batch.writes):
@@ -364,7 +366,7 @@ class Owner:
         bus = self._floor.bus
         try:
             for outgoing in batch.outgoing:
-                await bus.publish(outgoing.subject, outgoing.data, headers=outgoing.headers)
+                await bus.publish(outgoing.subject, outgoing.data)
             for news in batch.news:
                 await bus.publish(subjects.TABLE_NEWS, msgspec.json.encode(news))
         except nats.errors.Error as error:

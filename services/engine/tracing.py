@@ -1,10 +1,14 @@
 """A traced move in the engine: it waits, is decided, its record is appended, its frames go out.
 
-Both classes stand in for the plain ones, where traces are made.  A record without a traced
+These classes stand in for the plain ones, where traces are made.  A record without a traced
 move goes the plain way.
 """
 
 from __future__ import annotations
+
+from functools import partial
+
+import nats.errors
 
 from generated.snatch.engine.v1 import engine_pb2 as pb
 from servicekit.tracing_spans import (
@@ -14,7 +18,7 @@ from servicekit.tracing_spans import (
     SpanKind,
     Traces,
     a_move,
-    carried_all,
+    carried,
     failed,
     inside,
     named,
@@ -25,6 +29,7 @@ from services.engine.batch import Batch
 from services.engine.floor import Floor
 from services.engine.frames import Outgoing
 from services.engine.items import CommandItem, Item, Replies
+from services.engine.ledger import Ledger
 from services.engine.owner import Owner
 from wire import frames, subjects
 
@@ -62,36 +67,41 @@ class TracedItems:
         return TracedCommand(command, replies, span, at)
 
 
+class TracedBatch(Batch):
+    """Times the traced commands that it takes."""
+
+    def __init__(self, traces: Traces, ledger: Ledger, epoch: int, now: int, writes: int) -> None:
+        super().__init__(ledger, epoch, now, writes)
+        self._traces = traces
+        self.traced: list[TracedCommand] = []
+
+    def take(self, item: Item) -> None:
+        if not isinstance(item, TracedCommand):
+            super().take(item)
+            return
+        began = now()
+        super().take(item)
+        ended = now()
+        self._traces.tell("queue", within(item.span), item.queued_at, began, NOTHING)
+        if item in self.deferred:
+            item.queued_at = ended
+            return
+        self._traces.tell("decide", within(item.span), began, ended, _outcome(self, item.command))
+        self.traced.append(item)
+
+
 class TracedOwner(Owner):
     """Tells of the traced moves of each record."""
 
     def __init__(self, traces: Traces, number: int, floor: Floor, *, lose: bool = False) -> None:
         super().__init__(number, floor, lose=lose)
         self._traces = traces
-        self._traced: list[TracedCommand] = []
-        """Of the record under way."""
-
-    def _decide(self, batch: Batch, taken: list[Item]) -> None:
-        self._traced = [item for item in taken if isinstance(item, TracedCommand)]
-        if not self._traced:
-            super()._decide(batch, taken)
-            return
-        for item in taken:
-            began = now()
-            batch.take(item)
-            if not isinstance(item, TracedCommand):
-                continue
-            self._traces.tell("queue", within(item.span), item.queued_at, began, NOTHING)
-            if item in batch.deferred:
-                item.queued_at = now()
-                self._traced.remove(item)
-            else:
-                self._traces.tell("decide", within(item.span), began, now(), _outcome(batch, item.command))
+        self._batch = partial(TracedBatch, traces)
 
     async def _commit(self, batch: Batch, began: float) -> None:
         said = {"partition": self.number, "epoch": self.partition.epoch, "rooms": len(batch.chunks)}
         at = now()
-        spans = [self._traces.begin("append", within(item.span), SpanKind.CLIENT, at, said) for item in self._traced]
+        spans = [self._traces.begin("append", within(i.span), SpanKind.CLIENT, at, said) for i in _traced(batch)]
         try:
             await super()._commit(batch, began)
         except BaseException as error:
@@ -103,38 +113,38 @@ class TracedOwner(Owner):
             span.end()
 
     async def _tell(self, batch: Batch) -> None:
-        if not self._traced:
+        if not (traced := _traced(batch)):
             await super()._tell(batch)
             return
-        began, told = now(), []
-        for at, outgoing in enumerate(batch.outgoing):
-            spans = [
-                self._traces.begin("frame", within(item.span), SpanKind.PRODUCER, began, {"subject": outgoing.subject})
-                for item in self._answered(outgoing)
-            ]
-            if spans:
-                batch.outgoing[at] = Outgoing(outgoing.subject, outgoing.data, carried_all(spans))
-                told += spans
-        await super()._tell(batch)
-        for span in told:
-            span.end()
-        for item in self._traced:
+        outgoing, batch.outgoing = batch.outgoing, []
+        try:
+            for frame in outgoing:
+                await self._publish(frame, [item for item in traced if _answers(frame, item.command)])
+        except nats.errors.Error as error:
+            self._log.warning("frames were not sent", error=repr(error))
+        await super()._tell(batch)  # the news
+        batch.outgoing = outgoing
+        for item in traced:
             if item.span.is_recording():  # else a fault in its room has ended it
                 item.span.end()
-        self._traced = []
 
-    def _answered(self, outgoing: Outgoing) -> list[TracedCommand]:
-        """The traced moves that a frame answers."""
-        answered = set(frames.unpack(outgoing.data).answered)
-        return [item for item in self._traced if _to_room(outgoing, item.command) and _key(item.command) in answered]
-
-
-def _to_room(outgoing: Outgoing, command: pb.Command) -> bool:
-    return outgoing.subject in (subjects.table(command.room), subjects.seat(command.room, command.seat))
+    async def _publish(self, frame: Outgoing, answered: list[TracedCommand]) -> None:
+        began = now()
+        said: Said = {"subject": frame.subject, "bytes": len(frame.data)}
+        spans = [self._traces.begin("frame", within(item.span), SpanKind.PRODUCER, began, said) for item in answered]
+        await self._floor.bus.publish(frame.subject, frame.data, headers=carried(spans) if spans else None)
+        for span in spans:
+            span.end()
 
 
-def _key(command: pb.Command) -> tuple[int, int, int]:
-    return command.seat, command.session, command.id
+def _traced(batch: Batch) -> list[TracedCommand]:
+    return batch.traced if isinstance(batch, TracedBatch) else []
+
+
+def _answers(outgoing: Outgoing, command: pb.Command) -> bool:
+    if outgoing.subject not in (subjects.table(command.room), subjects.seat(command.room, command.seat)):
+        return False
+    return (command.seat, command.session, command.id) in frames.unpack(outgoing.data).answered
 
 
 def _outcome(batch: Batch, command: pb.Command) -> Said:
