@@ -158,7 +158,7 @@ def new_deployment(folder: Path) -> Deployment:
         "SNATCH_PORT": str(port),
         "SNATCH_PUBLIC_URL": url,
         "SNATCH_BUILD": project,
-        "SNATCH_COMMIT": project[::-1],
+        "SNATCH_COMMIT": secrets.token_hex(20),
     }
     subprocess.run([ROOT / "deploy" / "make-secrets.sh"], env=environment, capture_output=True, check=True)
     return Deployment(project, environment, url, folder)

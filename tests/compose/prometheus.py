@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 import httpx
@@ -25,6 +27,13 @@ class Prometheus:
         if answer["resultType"] == "scalar":
             return [Series({}, float(answer["result"][1]))]
         return [Series(row["metric"], float(row["value"][1])) for row in answer["result"]]
+
+    def until(self, query: str, holds: Callable[[list[Series]], bool], within: float = 60.0) -> list[Series]:
+        """What it answers when that holds, or what it last did: it scrapes every few seconds."""
+        end = time.monotonic() + within
+        while not holds(found := self.ask(query)) and time.monotonic() < end:
+            time.sleep(0.5)
+        return found
 
 
 def something(found: list[Series]) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 import uuid
 from random import Random
 
@@ -16,6 +15,7 @@ from simulate.phone import Phone
 from simulate.player import Player
 from simulate.tv import Tv
 from tests.compose.deployment import REPLICAS, SERVICES, Deployment
+from tests.compose.prometheus import Series
 from wire import client_in
 
 pytestmark = pytest.mark.compose
@@ -65,16 +65,12 @@ async def test_a_hand_with_bots_is_played_through_the_published_port_while_a_tv_
 
 
 def test_prometheus_scrapes_every_replica_of_every_service(deployment: Deployment) -> None:
-    end = time.monotonic() + 60
-    while True:
-        up = [(labels["job"], value) for labels, value in deployment.prometheus().ask("up")]
-        found = {service: sum(value == 1 for job, value in up if job == service) for service in SERVICES}
-        if found == REPLICAS:
-            break
-        assert time.monotonic() < end, f"up: {found}, wanted {REPLICAS}"
-        time.sleep(1)
-    builds = {labels["service"] for labels, _ in deployment.prometheus().ask("snatch_build_info")}
-    assert builds == set(SERVICES)
+    def replicas(up: list[Series]) -> dict[str, int]:
+        return {service: sum(s.value == 1 for s in up if s.labels["job"] == service) for service in SERVICES}
+
+    prometheus = deployment.prometheus()
+    assert replicas(prometheus.until("up", lambda up: replicas(up) == REPLICAS)) == REPLICAS
+    assert {series.labels["service"] for series in prometheus.ask("snatch_build_info")} == set(SERVICES)
 
 
 def test_one_port_is_published_and_it_is_the_proxys(deployment: Deployment) -> None:

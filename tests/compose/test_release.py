@@ -30,3 +30,9 @@ async def test_nothing_is_lost_by_a_release(
     assert {c.image for c in running} == {f"snatch-{service}:{following.build}" for service in SERVICES}
     assert all(c.well for c in running)
     assert len(running) == sum(REPLICAS.values())
+
+    count = f'count by (service) (snatch_build_info{{build="{following.build}"}})'
+    builds = await asyncio.to_thread(
+        deployment.prometheus().until, count, lambda found: {s.labels["service"]: s.value for s in found} == REPLICAS
+    )
+    assert {s.labels["service"]: s.value for s in builds} == REPLICAS
