@@ -272,6 +272,11 @@ async def test_on_a_terminal_it_is_live_until_q(tmp_path: Path) -> None:
             async with asyncio.timeout(60):
                 while seen.count(b"snatch top") < 3 or b"watch-1" not in seen:  # noqa: ASYNC110 - nothing tells of it
                     await asyncio.sleep(0.05)
+                assert seen.index(b"Capacity") < seen.index(b"watch-1")
+                seen.clear()
+                os.write(ours, b"p")
+                while not any(0 < p.find(b"watch-1") < p.find(b"Capacity") for p in seen.split(b"snatch top")):  # noqa: ASYNC110
+                    await asyncio.sleep(0.05)
                 os.write(ours, b"q")
                 assert await process.wait() == 0
         finally:

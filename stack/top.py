@@ -9,7 +9,7 @@ import os
 import sys
 import termios
 import tty
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from stack.top_sources import NothingThere, Prometheus, Source, Stack
 
 FIRST = 1.0
 """Seconds between the first two readings: rates are wanted soon."""
+KEYS = "p processes first · q ends"
 NONE_RUNS = 4
 """The exit code when there is nobody to ask, as `snatch status`."""
 
@@ -88,31 +89,50 @@ async def _lines(source: Source, every: float) -> None:
         pause = every
 
 
+class _Live:
+    """A terminal's picture, and the keys that change it."""
+
+    def __init__(self) -> None:
+        self.over, self._pressed = False, asyncio.Event()
+        self.processes_first = False
+
+    def key(self) -> None:
+        keys = os.read(sys.stdin.fileno(), 16)
+        self.over |= b"q" in keys
+        self.processes_first ^= b"p" in keys
+        self._pressed.set()
+
+    async def pressed(self, within: float) -> bool:
+        """Whether a key was, within so many seconds."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(within):
+                await self._pressed.wait()
+        pressed = self._pressed.is_set()
+        self._pressed.clear()
+        return pressed
+
+
 async def _live(source: Source, every: float) -> None:
     from rich.live import Live
 
-    over = asyncio.Event()
-    with Live(auto_refresh=False, screen=True) as live, _keys(over):
-        pause = FIRST
-        while not over.is_set():
+    terminal, pause = _Live(), FIRST
+    with Live(auto_refresh=False, screen=True) as live, _keys(terminal.key):
+        while not terminal.over:
             now = figures(await source.read())
-            live.update(top_screen.picture(now, _title(source), "q ends"), refresh=True)
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(pause):
-                    await over.wait()
+            again = True
+            while again and not terminal.over:
+                first = terminal.processes_first
+                picture = top_screen.picture(now, _title(source), KEYS, processes_first=first)
+                live.update(picture, refresh=True)
+                again = await terminal.pressed(pause)
             pause = every
 
 
 @contextmanager
-def _keys(over: asyncio.Event) -> Iterator[None]:
-    """`q` sets `over`."""
+def _keys(key: Callable[[], None]) -> Iterator[None]:
+    """`key` is called for each that is pressed."""
     settings = termios.tcgetattr(sys.stdin)
     loop = asyncio.get_running_loop()
-
-    def key() -> None:
-        if b"q" in os.read(sys.stdin.fileno(), 16):
-            over.set()
-
     tty.setcbreak(sys.stdin)
     loop.add_reader(sys.stdin, key)
     try:

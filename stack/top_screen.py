@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 STYLES: dict[Mood, str] = {"": "bold", "warn": "bold yellow", "bad": "bold red"}
 
 
-def picture(figures: Figures, title: str, foot: str = "") -> RenderableType:
-    """All of it, in as many columns as there is width for."""
+def picture(figures: Figures, title: str, foot: str = "", *, processes_first: bool = False) -> RenderableType:
+    """All of it, in as many columns as there is width for; what doesn't fit below is cut off."""
     from rich.console import Group
     from rich.text import Text
 
@@ -23,8 +23,9 @@ def picture(figures: Figures, title: str, foot: str = "") -> RenderableType:
     parts: list[RenderableType] = [Text.assemble((title, "bold"), (over, "dim"))]
     amiss = [f"{what} {how}" for what, how in figures.amiss().items()]
     parts.append(Text("  ✗ " + "\n  ✗ ".join(amiss), "red") if amiss else Text("  ✓ nothing amiss", "green"))
-    parts += [_section(section) for section in figures.sections]
-    parts += [Text(), _processes(figures.rows)]
+    sections = [_section(section) for section in figures.sections]
+    processes = _processes(figures.rows)
+    parts += [processes, *sections] if processes_first else [*sections, Text(), processes]
     if foot:
         parts.append(Text(foot, "dim"))
     return Group(*parts)
