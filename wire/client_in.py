@@ -54,6 +54,26 @@ class Ping(_Strict, tag_field="t", tag="ping"):
     at: float
 
 
+FELT_MS = (10, 20, 30, 50, 75, 100, 150, 250, 500, 1000, 2500, 5000, 10_000)
+"""Upper bounds of what a move took, in ms; one count more is of those that took longer."""
+
+
+class Felt(_Strict, tag_field="t", tag="felt"):
+    """How it was for who plays, since the last such report: counts, and nothing that tells of whom.
+
+    Only where `welcome` asks for it.  Never answered; one that makes no sense is ignored.
+    """
+
+    moves: list[int] = []
+    """By how long they took, from the touch until they were seen done: up to 10, 20, 30, 50, 75, 100, 150, 250, 500,
+    1000, 2500, 5000, 10000 ms, and longer: 14 counts, or none."""
+    ms: int = 0
+    """What all of them took together."""
+    reconnects: int = 0
+    errors: int = 0
+    """Of the page's scripts."""
+
+
 class Watch(_Strict, tag_field="t", tag="watch"):
     """The first message on a TV's socket."""
 
@@ -159,5 +179,5 @@ class Leave(_Strict, tag_field="t", tag="leave"):
 
 TableMove = SetOptions | SetBotLevels | Deal | NextHand | Standings | NewGame | Pause | Resume | Leave
 
-ClientMessage = Hello | MoveMessage | Ping | LobbyMessage
+ClientMessage = Hello | MoveMessage | Ping | LobbyMessage | Felt
 TvMessage = Watch | Ping

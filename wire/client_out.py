@@ -295,6 +295,8 @@ class Welcome(_Strict, tag_field="t", tag="welcome"):
     v: int
     build: str
     player: str | None = None
+    felt: int = 0
+    """Seconds between two reports of what was felt (`felt`) that are wanted; 0: none."""
 
 
 class Pong(_Strict, tag_field="t", tag="pong"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import msgspec
@@ -12,10 +12,11 @@ from servicekit.feed import FeedCounts
 from servicekit.feed_metrics import count_feeds
 from servicekit.meters import SECONDS
 from servicekit.socket_metrics import SocketMetrics
+from wire.client_in import FELT_MS
 
 MOVE_SECONDS = (0.001, 0.002, 0.004, 0.006, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10)
 """What a move takes here: 0.1 is what the objective is about."""
-SEEN_SECONDS = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5, 10)
+SEEN_SECONDS = tuple(ms / 1000 for ms in FELT_MS)
 """What it takes for those who make it, their network's way included."""
 STATUSES = (200, 201, 400, 403, 404, 405, 409, 413, 415, 429, 500, 503)
 COMMANDS = {
@@ -75,10 +76,9 @@ class GatewayMetrics(SocketMetrics):
         )
         self._commands = {field: meters.count(f"commands_{field}", text) for field, text in COMMANDS.items()}
         self._feeds = count_feeds(meters)
-        self.move_seen = meters.spread(
+        self._seen = meters.spread(
             "felt_move_seconds", "From a player's move to its being seen done, as their page reports it.", SEEN_SECONDS
-        ).observe
-        """Told the seconds of each."""
+        )
         self._felt = meters.counts(
             "felt_events",
             "What pages report to have befallen them: connections lost and had again, errors of scripts.",
@@ -103,6 +103,13 @@ class GatewayMetrics(SocketMetrics):
 
     def called(self, call: str, status: int) -> None:
         self._http.add(call, str(status))
+
+    def moves_seen(self, counts: Sequence[int], seconds: float) -> None:
+        """How many took up to each of SEEN_SECONDS, and longer; the seconds of all of them together."""
+        seen = self._seen
+        for at, count in enumerate(counts):
+            seen.counts[at] += count
+        seen.sum += seconds
 
     def befell(self, what: str, times: int) -> None:
         """`reconnect`, `script_error`."""

@@ -8,6 +8,7 @@ go to the engine undecoded, a frame's bytes come back the same way.
 from __future__ import annotations
 
 import asyncio
+import math
 import secrets
 import time
 from collections import deque
@@ -23,6 +24,7 @@ from servicekit.lobby_feed import LobbyFeed, gone
 from servicekit.rooms_client import START_WITHIN, LobbyAway, LobbyRefusal
 from servicekit.sockets import BAD_HELLO, NO_ROOM, POLICY, REMOVED, SLOW, Socket
 from servicekit.tokens import BadToken, Claims
+from services.gateway import felt
 from services.gateway.parts import Parts
 from services.gateway.place import Place
 from wire import client_in
@@ -73,6 +75,7 @@ class Player:
         self._waiting: deque[str | bytes] | None = None
         """What was read already while something waits for its turn: at most what one read brings."""
         self._bad = 0
+        self._felt_at = -math.inf
         self._log = logs.logger(__name__)
 
     async def run(self) -> None:
@@ -112,7 +115,8 @@ class Player:
             told = await parts.lobbies.ask(feed, self._token)
         except LobbyRefusal as refusal:
             return self._refuse(refusal.code, "", _GOODBYE.get(refusal.code, NO_ROOM))
-        welcome = Welcome(v=VERSION, build=parts.settings.build, player=self._claims.player)
+        settings = parts.settings
+        welcome = Welcome(v=VERSION, build=settings.build, player=self._claims.player, felt=settings.felt_every)
         self._socket.send(msgspec.json.encode(welcome))
         parts.presence.here(self._id, room, self._token, self._on_presence_refused)
         parts.lobby_watch.enter(self._socket)
@@ -169,6 +173,14 @@ class Player:
         elif isinstance(message, client_in.LobbyMessage):
             received.lobby += 1
             self._on_act(message)
+        elif isinstance(message, client_in.Felt):
+            received.felt += 1
+            self._on_felt(message)
+
+    def _on_felt(self, report: client_in.Felt) -> None:
+        now, parts = self._loop.time(), self._parts
+        if felt.take(report, now - self._felt_at, parts.settings.felt_every, parts.metrics):
+            self._felt_at = now
 
     def _on_bad(self, data: str | bytes, words: str) -> None:
         self._parts.metrics.received.bad += 1

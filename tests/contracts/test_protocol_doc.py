@@ -13,11 +13,11 @@ import pytest
 from games.snatch_solitaire import messages as game
 from games.snatch_solitaire.game import GAME
 from servicekit import seat, sockets
-from services.gateway import place, player
+from services.gateway import felt, place, player
 from services.gateway.settings import GatewaySettings
 from services.rooms import room
 from services.watch import tv
-from wire import client_in, client_out
+from wire import client_in, client_out, codes
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "protocol.md").read_text(encoding="utf-8")
@@ -101,6 +101,30 @@ def test_every_refusal_that_the_rules_and_the_table_can_give_is_explained() -> N
 def test_every_error_code_is_explained() -> None:
     named = set(re.findall(r"`(\w+)`", (client_out.Error.__doc__ or "").split("Codes:", 1)[1]))
     assert codes_under("Errors") == named
+
+
+def test_the_codes_that_are_counted_are_those_that_are_explained() -> None:
+    """Else metrics would have them as `other`."""
+    assert set(codes.REFUSALS) == codes_under("Refusals")
+    assert set(codes.ERRORS) == codes_under("Errors")
+    section = TEXT.split("\n## Close codes\n", 1)[1].split("\n## ", 1)[0]
+    closes = {int(code) for row in re.findall(r"^\| ([\d, ]+) \|", section, re.M) for code in row.split(",")}
+    assert closes <= set(codes.CLOSES)
+    section = TEXT.split("\n## Upgrades\n", 1)[1].split("\n## ", 1)[0]
+    assert {int(status) for status in re.findall(r"^\| (\d+) \|", section, re.M)} == set(codes.UPGRADES)
+
+
+def test_pages_and_gateways_count_what_was_felt_by_the_same_bounds() -> None:
+    page = (ROOT / "web" / "src" / "lib" / "felt.ts").read_text(encoding="utf-8")
+    shown = re.search(r"FELT_MS = \[([\d, _]+)\]", page)
+    assert shown is not None
+    assert tuple(int(n) for n in shown[1].split(",")) == client_in.FELT_MS
+    assert (
+        f"(up to {', '.join(map(str, client_in.FELT_MS))} ms, and longer: {len(client_in.FELT_MS) + 1} counts)" in TEXT
+    )
+    told = dict(re.findall(r"const (MOST_MOVES|MOST_EVENTS|LONGEST_MS) = ([\d_]+)", page))
+    ours = {"MOST_MOVES": felt.MOST_MOVES, "MOST_EVENTS": felt.MOST_EVENTS, "LONGEST_MS": felt.LONGEST_MS}
+    assert {name: int(value) for name, value in told.items()} == ours
 
 
 def test_the_limits_and_the_version_are_the_servers_own() -> None:

@@ -15,6 +15,8 @@ speech.begin()
 feel.begin()
 const session = new Session()
 session.ear = feel
+addEventListener('error', () => session.scriptFailed())
+addEventListener('unhandledrejection', () => session.scriptFailed())
 addEventListener('online', () => session.wake())
 addEventListener('pageshow', () => session.wake())
 document.addEventListener('visibilitychange', () => {

@@ -13,6 +13,8 @@ export interface MovesPorts {
   /** False: the socket takes nothing now. */
   say(move: Pending): boolean
   settled(move: Pending | null, no: No | null): void
+  /** What became of one is known, or the half of it that everybody sees. */
+  seen(move: Pending): void
   now(): number
 }
 
@@ -90,15 +92,19 @@ export class Moves {
   // ---- what comes back ----
 
   answered(id: number, no: No | null): void {
-    this.ports.settled(this.#outbox.settle(id), no)
+    const move = this.#outbox.settle(id)
+    if (move) this.ports.seen(move)
+    this.ports.settled(move, no)
   }
 
   /** By a step of a frame: everybody's, or the `own` seat's, which comes second. */
   decided(id: number, no: No | null, own: boolean): void {
     const move = this.#outbox.find(id)
     if (own) this.#outbox.settleBelow(id)
-    if (!own && move && !no && hasOwnPart(move.m)) this.#outbox.half(id)
-    else this.answered(id, no)
+    if (!own && move && !no && hasOwnPart(move.m)) {
+      this.#outbox.half(id)
+      this.ports.seen(move)
+    } else this.answered(id, no)
   }
 
   /** The engine wants this one next. */

@@ -1,11 +1,12 @@
 /** What a player's session needs of its page. Tests give twins. */
 import type { Fetch } from './api'
 import { site } from './config.svelte'
+import { browserFelt, type FeltPorts } from './felt'
 import type { FreshnessPorts } from './freshness'
 import { Keep, storeOr } from './keep'
 import { browserPorts, type LinkPorts } from './link'
 
-export interface SessionPorts extends LinkPorts, FreshnessPorts {
+export interface SessionPorts extends LinkPorts, FreshnessPorts, FeltPorts {
   fetch: Fetch
   /** Of the page: `ws://host/ws`. */
   url: string
@@ -28,6 +29,7 @@ export function pageFreshness(): FreshnessPorts {
 export function pagePorts(): SessionPorts {
   return {
     ...browserPorts,
+    ...browserFelt,
     ...pageFreshness(),
     fetch: (url, init) => fetch(url, init),
     url: `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws`,

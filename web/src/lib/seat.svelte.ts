@@ -37,12 +37,16 @@ export abstract class Seat extends Screen {
     this.moves = new Moves({
       say: (move) => this.send(move),
       settled: (move, no) => this.#settled(move?.m ?? null, no),
+      seen: (move) => isGameMove(move.m) && this.seen(move),
       now,
     })
   }
 
   /** Says it to the servers. False: there is no socket that takes it. */
   protected abstract send(move: Pending): boolean
+
+  /** What became of an own move of the game is about to be shown; told again of its second half. */
+  protected abstract seen(move: Pending): void
 
   /** The table's phase is another, or a move less waits for its answer. */
   protected abstract changed(): void

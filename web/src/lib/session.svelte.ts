@@ -7,6 +7,7 @@
 import { words } from '../messages/words.svelte'
 import { createRoom, errorOf, joinRoom, tidyCode, type Entry } from './api'
 import { Asked } from './asked'
+import { Felt } from './felt'
 import { Freshness } from './freshness'
 import { Link } from './link'
 import type { Toast } from './news.svelte'
@@ -55,12 +56,14 @@ export class Session extends Seat {
   #wishes = 0
   #whereabouts: Whereabouts
   #freshness: Freshness
+  #felt: Felt
 
   constructor(ports: SessionPorts = pagePorts()) {
     super(ports.now)
     this.#ports = ports
     this.#whereabouts = new Whereabouts(ports.keep, ports.address)
     this.#freshness = new Freshness(ports)
+    this.#felt = new Felt((report) => this.#link?.send(report) ?? false, ports)
   }
 
   /** Shows a message for a few seconds. */
@@ -129,6 +132,11 @@ export class Session extends Seat {
     }
   }
 
+  /** An error of the page's scripts that nobody caught. */
+  scriptFailed(): void {
+    this.#felt.failed()
+  }
+
   /** The network, or the page, is back. */
   wake(): void {
     this.#link?.kick()
@@ -178,6 +186,7 @@ export class Session extends Seat {
     this.endedIt = false
     this.moves.hold()
     this.latency = null
+    this.#felt.stop()
     this.farewell.forget()
     this.#asked.failAll()
   }
@@ -206,6 +215,7 @@ export class Session extends Seat {
     this.moves.giveUp()
     this.show()
     this.status = 'taken_over'
+    this.#felt.stop()
     this.#link?.stop()
   }
 
@@ -225,6 +235,10 @@ export class Session extends Seat {
     return this.#link?.send({ t: 'move', id, basis, m }) ?? false
   }
 
+  protected override seen(move: Pending): void {
+    this.#felt.seen(move)
+  }
+
   protected override changed(): void {
     this.#freshness.renew(this.table?.phase, this.moves.waiting)
   }
@@ -235,6 +249,8 @@ export class Session extends Seat {
     switch (message.t) {
       case 'welcome':
         if (message.player) this.player = message.player
+        if (this.status === 'reconnecting') this.#felt.reconnected()
+        this.#felt.asked(message.felt ?? 0)
         this.lobbyAway = false
         this.#freshness.met(message.build)
         this.changed()

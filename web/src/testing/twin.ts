@@ -97,6 +97,7 @@ export class Twin {
       now: () => this.time,
       random: () => 1,
       hidden: () => this.hidden,
+      painted: (then) => then(),
       fetch: (url, init) => this.fetch(url, init),
       keep: this.keep,
       url: 'ws://twin/ws',
@@ -115,9 +116,9 @@ export class Twin {
   begin(): void {
     this.session.begin('/r/BCDFG')
   }
-  open(build = 'x'): void {
+  open(build = 'x', felt = 0): void {
     this.socket.onopen?.({})
-    this.socket.say({ t: 'welcome', v: 1, build, player: 'p0' })
+    this.socket.say({ t: 'welcome', v: 1, build, player: 'p0', felt })
   }
   connect(answered = 0, view: View = hand()): void {
     this.open()
