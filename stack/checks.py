@@ -98,6 +98,7 @@ def hosting() -> list[Check]:
         Check("prometheus", (promtool, "check", "config", str(prometheus / "prometheus.yml"))),
         Check("rules", (promtool, "check", "rules", "--lint=all", "--lint-fatal", *rules)),
         Check("rules' tests", (promtool, "test", "rules", *(case.name for case in cases)), folder=cases[0].parent),
+        Check("kubernetes", (sys.executable, "-m", "stack.manifests")),
         pytest("dashboards", "tests/contracts/watching"),
     ]
 
