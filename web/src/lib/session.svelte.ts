@@ -9,12 +9,12 @@ import { createRoom, errorOf, joinRoom, tidyCode, type Entry } from './api'
 import { Asked } from './asked'
 import { Felt } from './felt'
 import { Freshness } from './freshness'
+import { Here } from './here'
 import { Link } from './link'
 import type { Toast } from './news.svelte'
 import type { Pending } from './outbox'
 import { pagePorts, type SessionPorts } from './ports'
 import { Seat } from './seat.svelte'
-import { Whereabouts } from './whereabouts'
 import { VERSION } from './wire'
 import type { Act, AnyMove, Message } from './wire'
 
@@ -54,14 +54,14 @@ export class Session extends Seat {
   #asked = new Asked()
   /** Of where to be; the last one counts. */
   #wishes = 0
-  #whereabouts: Whereabouts
+  #here: Here
   #freshness: Freshness
   #felt: Felt
 
   constructor(ports: SessionPorts = pagePorts()) {
     super(ports.now)
     this.#ports = ports
-    this.#whereabouts = new Whereabouts(ports.keep, ports.address)
+    this.#here = new Here(ports.keep, ports.address)
     this.#freshness = new Freshness(ports)
     this.#felt = new Felt((report) => this.#link?.send(report) ?? false, ports)
   }
@@ -75,7 +75,7 @@ export class Session extends Seat {
 
   /** At the start of a page: back into the room that this tab, or its address, names. */
   begin(path: string): void {
-    const { code, entry } = this.#whereabouts.at(path)
+    const { code, entry } = this.#here.at(path)
     this.invited = code
     if (entry) this.#enter(entry)
   }
@@ -125,7 +125,7 @@ export class Session extends Seat {
     } else if (this.lobby) {
       const room = this.room
       await this.act({ t: 'leave' }).catch(() => undefined)
-      this.#whereabouts.forget(room)
+      this.#here.forget(room)
       this.#home(null)
     } else {
       this.#home(null)
@@ -151,7 +151,7 @@ export class Session extends Seat {
     this.invited = null
     this.why = null
     this.status = 'connecting'
-    this.#whereabouts.entered(entry)
+    this.#here.entered(entry)
     const tab = this.#ports.keep.tab()
     const link = new Link(
       this.#ports.url,
@@ -174,7 +174,7 @@ export class Session extends Seat {
     this.#link?.stop()
     this.#link = null
     this.#reset()
-    this.#whereabouts.home()
+    this.#here.home()
     this.room = this.player = null
     this.why = why
     this.status = why ? 'gone' : 'home'
@@ -205,7 +205,7 @@ export class Session extends Seat {
       return
     }
     const room = this.room
-    if (code !== 4004) this.#whereabouts.forget(room)
+    if (code !== 4004) this.#here.forget(room)
     if (this.status === 'gone') return
     this.#home(code === 4003 ? words.errors.removed : code === 4004 ? words.errors.bad_version : words.errors.bad_token)
     this.invited = code === 4002 ? room : null
@@ -300,7 +300,7 @@ export class Session extends Seat {
       return this.show()
     }
     if (error.code === 'removed' || error.code === 'no_room' || error.code === 'bad_token') {
-      this.#whereabouts.forget(this.room)
+      this.#here.forget(this.room)
       this.#home(errorOf(error.code, error.text).message)
     } else if (error.code === 'full') {
       this.news.toast(errorOf(error.code).message, 'error')

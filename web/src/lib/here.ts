@@ -2,7 +2,7 @@
 import { tidyCode, type Entry } from './api'
 import type { Keep } from './keep'
 
-export class Whereabouts {
+export class Here {
   constructor(
     private readonly keep: Keep,
     /** Put the room into the address bar, or take it out. */
