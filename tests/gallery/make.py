@@ -32,12 +32,17 @@ SCHEMES = ("light", "dark")
 AT_ONCE = 2
 STILL = re.compile(r"table|practice|watching|countdown|dealing|leave|tv-")
 """Places that never scroll; others may, downwards."""
-LATE = {"practice": "hint"}
+LATE = {"practice": "hint", "leave": "leave-yes", "table-away": "connection"}
 """What of a place shows only after a moment."""
+PATIENCE = 120_000.0
+"""Ms; Vite's first page of all takes long on a busy machine, and may load itself anew."""
+SHOWS = "() => document.body.innerText.trim() !== ''"
 SETTLED = """async () => {
   await document.fonts.ready
   await Promise.all([...document.images].map((image) => image.decode().catch(() => undefined)))
   await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))
+  const ends = (animation) => Number.isFinite(animation.effect?.getComputedTiming().endTime)
+  await Promise.all(document.getAnimations().filter(ends).map((one) => one.finished.catch(() => undefined)))
   const { scrollWidth, scrollHeight } = document.documentElement
   return [scrollWidth - innerWidth, scrollHeight - innerHeight]
 }"""
@@ -68,7 +73,7 @@ class Photographer:
         page = await self._browser.new_page()
         await page.goto(self._url)
         links = page.locator("a")
-        await links.first.wait_for()
+        await links.first.wait_for(timeout=PATIENCE)
         names = await links.all_inner_texts()
         await page.close()
         return names
@@ -94,8 +99,9 @@ class Photographer:
         await page.route("**/qr/*", _qr)
         await page.route("**/config.json", lambda route: route.fulfill(json={}))
         await page.goto(f"{self._url}?place={shot.place}&language={shot.language}")
+        await page.wait_for_function(SHOWS, timeout=PATIENCE)
         if shot.place in LATE:
-            await page.get_by_test_id(LATE[shot.place]).wait_for()
+            await page.get_by_test_id(LATE[shot.place]).wait_for(timeout=PATIENCE)
         for scheme in SCHEMES:
             await page.emulate_media(color_scheme="light" if scheme == "light" else "dark")
             wide, tall = await page.evaluate(SETTLED)

@@ -44,7 +44,7 @@ const ORDER = 'A23456789TJQK'
 export function view(n: number, piles: number): View {
   return {
     hand: 2,
-    seats: Array.from({ length: n }, (_, seat) => ({ seat, left: (13 * (seat + 3)) % 14, total: seat * 5 })),
+    seats: Array.from({ length: n }, (_, seat) => ({ seat, left: piles === 0 ? 13 : (13 * (seat + 3)) % 14, total: seat * 5 })),
     middle: Array.from({ length: piles }, (_, id) => {
       const height = 1 + ((id * 7 + 2) % 12)
       const suit = 'shdc'[id % 4]!
@@ -71,6 +71,9 @@ export function mine(long: boolean): Mine {
     undo: true,
   }
 }
+
+/** As they are dealt. */
+const DEALT: Mine = { snatch: '7h', work: [['Js'], ['Qd'], ['8s'], ['2c']], stock: 35, turned: [], undo: false }
 
 export function table(phase: Phase, n: number, bots: number, length: string): TableView {
   return {
@@ -154,7 +157,10 @@ export function player(place: Place, wish: Wish): Session {
   session.table = { ...table(phase, wish.n, wish.bots, wish.length), over: wish.over, notice: wish.notice }
   session.you = wish.watching ? { seat: 9, watching: true } : { seat: wish.host ? 0 : 1, watching: false }
   decorate(session, phase, wish)
-  if (session.view && !wish.watching) session.view = { ...session.view, mine: { ...mine(wish.long), stuck: wish.stuck } }
+  if (phase === 'dealing') session.view = null
+  if (session.view && !wish.watching) {
+    session.view = { ...session.view, mine: phase === 'countdown' ? DEALT : { ...mine(wish.long), stuck: wish.stuck } }
+  }
   return session
 }
 
