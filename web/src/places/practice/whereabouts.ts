@@ -31,10 +31,16 @@ export function boxOf(node: Element | null): Box | null {
 /** A named place of the table, as web/README.md lists them: `middle`, `snatch`, `work-2`. */
 export const placeBox = (table: Element, name: string): Box | null => boxOf(named(table, name))
 
-/** The card, or the stock, that a finger would take. */
+/** The card, or the stock, that a finger would take, with all the run that comes along. */
 export function spotBox(table: Element, spot: Spot): Box | null {
+  const box = boxOf(spotNode(table, spot))
+  const last = spot.at === 'work' ? placeBox(table, spotName(spot)) : null
+  return box && last ? { ...box, h: last.y + last.h - box.y } : box
+}
+
+function spotNode(table: Element, spot: Spot): Element | null {
   const nodes = [...table.querySelectorAll(`[data-spot="${spotName(spot)}${spot.at === 'work' ? `-${spot.index}` : ''}"]`)]
-  return boxOf(nodes.find((node) => !inPicture(table, node)) ?? null)
+  return nodes.find((node) => !inPicture(table, node)) ?? null
 }
 
 /** What the move aims at; null on the stock, which turns beside itself. */
