@@ -23,6 +23,8 @@ _NO_PROBES = ("grpc.http2.bdp_probe", 0)
 """Else each batch of commands is followed by a ping that measures the path: a tenth of what a batch costs.
 A stream's window stays at 64 KB, plenty between machines that stand side by side."""
 
+_LAST_CALLS = ("grpc.max_connection_age_grace_ms", 10_000)
+
 CHANNEL_OPTIONS: list[tuple[str, Any]] = [
     ("grpc.keepalive_time_ms", 2000),
     ("grpc.keepalive_timeout_ms", 1500),
@@ -60,12 +62,16 @@ def channel(address: str) -> grpc.aio.Channel:
     return grpc.aio.insecure_channel(address, options=CHANNEL_OPTIONS)
 
 
-def server(max_message: int = MAX_MESSAGE) -> grpc.aio.Server:
+def server(max_message: int = MAX_MESSAGE, connections_last: float = 0.0) -> grpc.aio.Server:
     """A server that lets our clients ping; add servicers and a port, then start.
 
     `max_message`: bytes; a longer request is refused unread, with RESOURCE_EXHAUSTED.
+    `connections_last`: seconds, more or less, until a caller is asked to connect anew, calls under way
+    unharmed; 0: for ever.  Callers that know servers by one name look it up only then, and so find new ones.
     """
     options = [(name, max_message if name == _LONGEST_REQUEST else value) for name, value in SERVER_OPTIONS]
+    if connections_last:
+        options += [("grpc.max_connection_age_ms", round(connections_last * 1000)), _LAST_CALLS]
     return grpc.aio.server(options=options, interceptors=[_BadMessages()])
 
 

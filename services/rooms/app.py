@@ -24,6 +24,8 @@ from services.rooms.settings import RoomsSettings
 from services.rooms.store import Store
 
 _STOP_GRACE = 1.0
+CONNECTIONS_LAST = 30.0
+"""Seconds in which a worker more is found by those who ask rooms by a name that stands for all of them."""
 
 
 class Rooms:
@@ -84,7 +86,7 @@ class Rooms:
         )
         self.reconciler.start()
         self._nc.reconnect_listeners.append(self.reconciler.soon)
-        self._server = rpc.server(MAX_MESSAGE)
+        self._server = rpc.server(MAX_MESSAGE, CONNECTIONS_LAST)
         rooms_pb2_grpc.add_RoomsServiceServicer_to_server(
             RoomsServicer(lobbies, self._metrics, self.ready), self._server
         )
