@@ -1,4 +1,4 @@
-"""docs/benchmarks.md, its plots and the README's table, of results and of nothing else."""
+"""docs/benchmarks.md, its plots and the tables in the README and docs/operations.md, of results and of nothing else."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks import figures, own_programs, sections, verdict
+from benchmarks import capacity, figures, own_programs, sections, verdict
 from benchmarks.results import FORMS, Result, keys
 from stack.data import ROOT
 
 BEGIN, END = "<!-- benchmarks: by `make bench` -->", "<!-- /benchmarks -->"
 """In the README: what lies between is made anew."""
+CAPACITY, CAPACITY_END = "<!-- capacity: by `make bench` -->", "<!-- /capacity -->"
+"""The same in docs/operations.md."""
 
 
 @dataclass(frozen=True)
@@ -21,14 +23,15 @@ class Target:
     results: Path
     docs: Path
     readme: Path | None
+    operations: Path | None
 
     @classmethod
     def committed(cls) -> Target:
-        return cls(ROOT / "benchmarks" / "results", ROOT / "docs", ROOT / "README.md")
+        return cls(ROOT / "benchmarks" / "results", ROOT / "docs", ROOT / "README.md", ROOT / "docs" / "operations.md")
 
     @classmethod
     def apart(cls, folder: Path) -> Target:
-        return cls(folder, folder, None)
+        return cls(folder, folder, None, None)
 
 
 def write(results: Mapping[str, Result], target: Target) -> list[Path]:
@@ -38,12 +41,14 @@ def write(results: Mapping[str, Result], target: Target) -> list[Path]:
     for name, text in made(results).items():
         (target.docs / name).write_text(text, encoding="utf-8")
         written.append(target.docs / name)
-    if target.readme is not None:
-        before = target.readme.read_text(encoding="utf-8")
-        after = in_readme(before, results)
+    for file, anew in ((target.readme, in_readme), (target.operations, in_operations)):
+        if file is None:
+            continue
+        before = file.read_text(encoding="utf-8")
+        after = anew(before, results)
         if after != before:
-            target.readme.write_text(after, encoding="utf-8")
-            written.append(target.readme)
+            file.write_text(after, encoding="utf-8")
+            written.append(file)
     return written
 
 
@@ -55,12 +60,19 @@ def made(results: Mapping[str, Result]) -> dict[str, str]:
 
 def in_readme(text: str, results: Mapping[str, Result]) -> str:
     """The README with its table made anew; as it is when it has no place for one."""
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        return text
     table = "\n".join(verdict.table(verdict.lines(results)))
-    return f"{before}{BEGIN}\n{table}\n\n{sections.machine_in_short(results)}\n{END}{after}"
+    return _between(BEGIN, END, text, f"{table}\n\n{sections.machine_in_short(results)}")
+
+
+def in_operations(text: str, results: Mapping[str, Result]) -> str:
+    """The same of docs/operations.md and its table of what fits."""
+    return _between(CAPACITY, CAPACITY_END, text, "\n".join(capacity.table(results)))
+
+
+def _between(begin: str, end: str, text: str, anew: str) -> str:
+    before, found, rest = text.partition(begin)
+    _, ended, after = rest.partition(end)
+    return f"{before}{begin}\n{anew}\n{end}{after}" if found and ended else text
 
 
 def _page(results: Mapping[str, Result], plots: Mapping[str, str]) -> Iterator[str]:

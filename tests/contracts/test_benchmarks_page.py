@@ -26,6 +26,12 @@ def test_the_readmes_table_is_what_the_results_make() -> None:
     assert page.in_readme(readme, RESULTS) == readme, "run `snatch bench --page`"
 
 
+def test_what_operations_says_of_capacity_is_what_the_results_make() -> None:
+    operations = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+    assert page.CAPACITY in operations
+    assert page.in_operations(operations, RESULTS) == operations, "run `snatch bench --page`"
+
+
 def test_no_plot_is_left_of_results_that_are_gone() -> None:
     there = {file.name for file in TARGET.docs.glob("benchmarks-*.svg")}
     assert there == page.made(RESULTS).keys() - {"benchmarks.md"}
