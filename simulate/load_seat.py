@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import msgspec
 
 from games.snatch_solitaire.messages import View
+from simulate.load_felt import FeltReport
 from simulate.load_mind import choose
 from simulate.load_phone import FullPhone
 from simulate.load_picture import GAME, Heard, Picture, SeatFrame, decode
@@ -96,6 +97,7 @@ class Seat:
         self._hears = False
         """Something came since the last ping."""
         self._deaf = 0
+        self._felt = FeltReport()
         self.phone: FullPhone | None = None
         """A full phone beside it, that hears the same."""
 
@@ -120,6 +122,8 @@ class Seat:
             self.lost(socket, -1)
         else:
             socket.send(b'{"t":"ping","at":%d}' % self._deaf)
+            if (felt := self._felt.due(time.monotonic())) is not None:
+                socket.send(felt)
 
     def drop(self) -> None:
         """The phone is in a tunnel; it comes back by itself."""
@@ -160,6 +164,8 @@ class Seat:
         except OSError:
             self._tally.errors["connect"] += 1
             self._again()
+        else:
+            self._felt.reconnected()
 
     def leave(self) -> None:
         """For good."""
@@ -307,6 +313,7 @@ class Seat:
                 self._tally.amiss(words if id <= self.last else f"seat {self.number} never sent move {id}")
             return
         self.told = max(self.told, id)
+        self._felt.seen(now - sent[0])
         self._tally.own_frame(sent[0], now, counts=sent[0] >= self._woke)
         if no is not None:
             self._tally.refusals[no.code] += 1
@@ -318,6 +325,8 @@ class Seat:
 
     def _other(self, message: Any) -> None:
         match message:
+            case out.Welcome(felt=every):
+                self._felt.asked(every, time.monotonic())
             case out.Snapshot():
                 self._snapshot(message)
             case out.Answer(id=id, no=no):
