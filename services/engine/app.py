@@ -23,13 +23,15 @@ from services.engine.dealing import Deals
 from services.engine.hall import Hall
 from services.engine.items import CommandItem, MakeCommand
 from services.engine.load import Load, Strain
+from services.engine.log_size import LogSize, LogSizes
 from services.engine.metrics import EngineMetrics
 from services.engine.owner import MakeOwner, Owner
 from services.engine.service import EngineService
 from services.engine.settings import EngineSettings
-from services.engine.stream import Asker, StreamAway
+from services.engine.stream import Asker, Stream, StreamAway
 from services.engine.table import AnyGame
 from services.engine.tables_seen import TablesLook
+from wire import subjects
 
 if TYPE_CHECKING:
     from servicekit.tracing_spans import Traces
@@ -68,6 +70,7 @@ class Engine:
         self._commands: CommandDoor | None = None
         self._strain = Strain(settings.engine_busy)
         self._load: Load | None = None
+        self.sizes: LogSizes | None = None
         self._log = logs.logger(__name__)
 
     async def start(self) -> None:
@@ -109,6 +112,8 @@ class Engine:
         beacons, most = self.hall.beacons, self.settings.engine_tables
         self._load = Load(self._bus, self.settings.instance, lambda: len(beacons), most, self._strain)
         self._load.start()
+        self.sizes = LogSizes(Stream(self._asker, subjects.LOG_STREAM).info)
+        self.sizes.start()
 
     def _makers(self) -> tuple[MakeOwner, MakeCommand]:
         """Of partitions' owners, and of what waits in their queues."""
@@ -140,6 +145,7 @@ class Engine:
         commands, load = self._commands, self._load
         await in_order(
             ("load", load.stop) if load is not None else None,
+            ("log's size", self.sizes.stop) if self.sizes is not None else None,
             ("partitions", hall.stop) if hall is not None else None,
             ("commands", commands.stop) if commands is not None else None,
             ("gRPC", lambda: server.stop(0.2)) if server is not None else None,
@@ -167,6 +173,9 @@ class Engine:
             return f"{self.settings.engine_host}:{self.port}"
         return told if ":" in told else f"{told}:{self.port}"
 
+    def _log_size(self) -> LogSize:
+        return self.sizes.last if self.sizes is not None else LogSize()
+
     def _watch(self, hall: Hall) -> None:
         self.metrics.watch(
             partitions_open=lambda: len(hall.owners()),
@@ -179,6 +188,11 @@ class Engine:
             deals_ready=lambda: self._deals.stocked,
             deals_awaited=lambda: self._deals.waiting,
             peers_alive=lambda: len(hall.keeper.alive()),
+            log_bytes=lambda: self._log_size().bytes,
+            log_limit_bytes=lambda: self._log_size().bytes_most,
+            log_records=lambda: self._log_size().records,
+            log_copies=lambda: self._log_size().copies,
+            log_copies_wanted=lambda: self._log_size().copies_wanted,
         )
         if self._bus is not None:
             self.metrics.ties.watch_nats(self._bus)

@@ -113,6 +113,16 @@ class EngineMetrics:
             "deals_ready": gauges("deals_ready", "Checked deals in stock."),
             "deals_awaited": gauges("deals_awaited", "Tables that wait for a deal now."),
             "peers_alive": gauges("peers_alive", "Other engines alive."),
+            "log_bytes": gauges("log_bytes", "Bytes of the log, all partitions': the same at each engine."),
+            "log_limit_bytes": gauges(
+                "log_limit_bytes", "Bytes beyond which the log takes no record; 0: any. The same at each engine."
+            ),
+            "log_records": gauges("log_records", "Records in the log, the same at each engine."),
+            "log_copies": gauges(
+                "log_copies",
+                "Copies of the log that are up to date: NATS servers with it. The same at each engine.",
+            ),
+            "log_copies_wanted": gauges("log_copies_wanted", "Copies that it is set to have."),
         }
 
     def watch(self, **levels: Callable[[], float]) -> None:
