@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CueName } from './cues'
-import { soundOf } from './sounds'
+import { REPERTOIRE, soundOf } from './sounds'
 
 const CUES: CueName[] = ['turn', 'over', 'lay', 'send', 'undo', 'land', 'theirs', 'king', 'snatched', 'home', 'tick', 'go']
 const MOMENTS: CueName[] = ['ended', 'won', 'stuck', 'riffle', 'pause', 'resume']
@@ -22,6 +22,11 @@ describe('sounds', () => {
         expect(voice.gain, name).toBeLessThanOrEqual(0.6)
       }
     }
+  })
+
+  it('are all made in advance, those of a rank for every rank', () => {
+    expect(new Set(REPERTOIRE.map((cue) => cue.name))).toEqual(new Set([...CUES, ...MOMENTS]))
+    expect(REPERTOIRE.filter((cue) => cue.name === 'theirs').map((cue) => cue.rank)).toEqual([...Array(13).keys()])
   })
 
   it('a pile that grows climbs, from ace to king', () => {

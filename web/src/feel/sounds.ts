@@ -91,3 +91,16 @@ const RECIPES: Record<CueName, (rank: number) => Voice[]> = {
 }
 
 export const soundOf = (cue: Cue): Voice[] => RECIPES[cue.name](cue.rank ?? 0)
+
+const RANKS = Array.from({ length: 13 }, (_, rank) => rank)
+const named = (...names: CueName[]): Cue[] => names.map((name) => ({ name }))
+
+/** Every sound there is, those of a hand's first moments first. */
+export const REPERTOIRE: readonly Cue[] = [
+  ...named('tick', 'go', 'turn', 'lay', 'send'),
+  ...RANKS.flatMap((rank): Cue[] => [
+    { name: 'land', rank },
+    { name: 'theirs', rank },
+  ]),
+  ...named('snatched', 'home', 'undo', 'over', 'king', 'pause', 'resume', 'stuck', 'riffle', 'ended', 'won'),
+]

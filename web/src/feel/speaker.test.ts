@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import type { Cue } from './cues'
 import { Speaker } from './speaker'
 
 const param = { value: 0, setValueAtTime: () => undefined, exponentialRampToValueAtTime: () => undefined, linearRampToValueAtTime: () => undefined }
@@ -39,7 +40,7 @@ class TwinStudio extends TwinNodes {
     })
 }
 
-function speaker() {
+function speaker(repertoire: readonly Cue[] = []) {
   const audio = new TwinAudio()
   const studios: TwinStudio[] = []
   let opened = 0
@@ -53,6 +54,7 @@ function speaker() {
       studios.push(studio)
       return studio as unknown as OfflineAudioContext
     },
+    repertoire,
   )
   return { audio, made, studios, opened: () => opened }
 }
@@ -102,6 +104,28 @@ describe('the speaker', () => {
     expect(audio.started).toBe(0)
     made.play({ name: 'go' })
     expect(audio.started).toBe(1)
+  })
+
+  it('from the first touch on, sounds are made one by one before they are wanted, and then heard at once', async () => {
+    vi.useFakeTimers()
+    const { made, audio, studios } = speaker([{ name: 'turn' }, { name: 'lay' }])
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(studios.length).toBe(0)
+    made.wake()
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(studios.length).toBe(1)
+    studios[0]?.finish()
+    await vi.advanceTimersByTimeAsync(1000)
+    expect([studios.length, audio.started]).toEqual([2, 0])
+    made.play({ name: 'turn' })
+    expect(audio.started).toBe(1)
+    // One that is being made meanwhile is not made twice.
+    made.play({ name: 'lay' })
+    await vi.advanceTimersByTimeAsync(0)
+    studios[1]?.finish()
+    await vi.advanceTimersByTimeAsync(1000)
+    expect([studios.length, audio.started]).toEqual([2, 2])
+    vi.useRealTimers()
   })
 
   it('a sound that cannot be made is silent, no more', async () => {

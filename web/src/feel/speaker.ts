@@ -4,14 +4,18 @@
  *
  * A recipe is played once into a buffer, on the audio's own thread; from then on a sound is one node.
  * Made of its dozen parts each time, eight players' cards took a phone more time than what it draws for them.
+ * From the first touch on they are made one by one, before they are wanted: a slow phone made a sound's
+ * first time too late to be heard.
  */
 import type { Cue } from './cues'
-import { soundOf, type Voice } from './sounds'
+import { REPERTOIRE, soundOf, type Voice } from './sounds'
 
 /** The same cue again so soon is one: after a bad line everything comes at once. */
 const APART = 0.04
 /** A sound that took longer to make is too late to be heard this time. */
 const LATE = 0.15
+/** Between two that are made in advance: what is seen and touched meanwhile comes first. */
+const PAUSE_MS = 60
 const VOLUME = 0.9
 /** A band of noise is but a little of it. */
 const NOISE_GAIN = 2.6
@@ -27,18 +31,24 @@ export class Speaker {
   #out: AudioNode | null = null
   #noise: AudioBuffer | null = null
   #last = new Map<string, number>()
-  /** By name and rank; null: it is being made, or can't be. */
-  #sounds = new Map<string, AudioBuffer | null>()
+  /** By name and rank. */
+  #sounds = new Map<string, AudioBuffer>()
+  /** What it comes to; null: it can't be made. */
+  #making = new Map<string, Promise<AudioBuffer | null>>()
 
-  /** `open`: null where a browser has no audio. */
+  /** `open`: null where a browser has no audio. `repertoire`: what is made in advance. */
   constructor(
     private readonly open: () => AudioContext | null = pageAudio,
     private readonly offline = (length: number, rate: number): OfflineAudioContext => new OfflineAudioContext(1, length, rate),
+    private readonly repertoire: readonly Cue[] = REPERTOIRE,
   ) {}
 
   /** At a touch or a key. */
   wake(): void {
-    this.#audio ??= this.open()
+    if (!this.#audio) {
+      this.#audio = this.open()
+      if (this.#audio) void this.#rehearse(this.#audio)
+    }
     // `interrupted` is Safari's, after a call.
     if (this.#audio && this.#audio.state !== 'running') this.#audio.resume().catch(() => undefined)
   }
@@ -49,17 +59,35 @@ export class Speaker {
     const now = audio.currentTime
     if (now - (this.#last.get(cue.name) ?? -1) < APART) return
     this.#last.set(cue.name, now)
-    const key = `${cue.name} ${cue.rank ?? ''}`
-    const sound = this.#sounds.get(key)
+    const sound = this.#sounds.get(keyOf(cue))
     if (sound) return this.#start(audio, sound)
-    if (sound === null) return
-    this.#sounds.set(key, null)
-    const heard = (made: AudioBuffer): void => {
-      this.#sounds.set(key, made)
-      if (audio.currentTime - now < LATE) this.#start(audio, made)
+    void this.#make(audio, cue).then((made) => {
+      if (made && audio.currentTime - now < LATE) this.#start(audio, made)
+    })
+  }
+
+  async #rehearse(audio: AudioContext): Promise<void> {
+    for (const cue of this.repertoire) {
+      await this.#make(audio, cue)
+      await new Promise((next) => setTimeout(next, PAUSE_MS))
     }
-    // Not in the handler of the touch that wants it: what is seen comes first.
-    setTimeout(() => void this.#rendered(audio, soundOf(cue)).then(heard, () => undefined), 0)
+  }
+
+  /** Once; null where it can't be. */
+  #make(audio: AudioContext, cue: Cue): Promise<AudioBuffer | null> {
+    const key = keyOf(cue)
+    let making = this.#making.get(key)
+    if (!making) {
+      // Not in the handler of the touch that wants it: what is seen comes first.
+      making = new Promise<void>((next) => setTimeout(next, 0))
+        .then(() => this.#rendered(audio, soundOf(cue)))
+        .then(
+          (made) => (this.#sounds.set(key, made), made),
+          () => null,
+        )
+      this.#making.set(key, making)
+    }
+    return making
   }
 
   #start(audio: AudioContext, sound: AudioBuffer): void {
@@ -117,6 +145,8 @@ export class Speaker {
     }
   }
 }
+
+const keyOf = (cue: Cue): string => `${cue.name} ${cue.rank ?? ''}`
 
 function slide(param: AudioParam, voice: Voice, at: number, end: number): void {
   param.setValueAtTime(voice.from, at)
