@@ -13,7 +13,7 @@ from tests.compose import containers
 from tests.compose.containers import Container
 from tests.compose.deployment import REPLICAS, Deployment
 
-LOOK_EVERY = 0.3
+LOOK_EVERY = 0.5
 WELL_WITHIN = 90.0
 """Seconds until Docker says that a service is healthy again: it looks every few seconds only."""
 
