@@ -31,6 +31,12 @@ if [ ! -s snatch_secret ] && [ -f "$root/.env" ]; then
   [ -z "$old" ] || printf %s "$old" | put snatch_secret
 fi
 
+# Settings go where secrets do by default.  An older .env doesn't name the project, which was called that.
+if [ -z "${SNATCH_SECRETS:-}" ]; then
+  [ -f "$root/.env" ] || cp "$root/.env.example" "$root/.env"
+  grep -q '^COMPOSE_PROJECT_NAME=' "$root/.env" || echo COMPOSE_PROJECT_NAME=snatch >>"$root/.env"
+fi
+
 new snatch_secret
 # Read beside the other while that is changed (docs/operations.md); empty at all other times.
 [ -e snatch_secret_also ] || put snatch_secret_also </dev/null
