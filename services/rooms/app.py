@@ -65,6 +65,7 @@ class Rooms:
             patience=settings.redis_patience,
             credentials=settings.redis_credentials,
         )
+        self._metrics.watch_store(self._store)
         self._nc = await bus.connect(
             settings.nats_url, f"rooms {settings.instance}", credentials=settings.nats_credentials
         )
@@ -141,6 +142,8 @@ class Rooms:
             self._log.warning("Redis is away", why=why)
             return
         self._log.info("Redis is there")
+        if self._away_since is not None:
+            self._metrics.redis_is_back()
         if self.reconciler is not None and self._away_since is not None:
             self.reconciler.soon()
         self._away_since = None

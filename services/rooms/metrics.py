@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from servicekit.meters import Meters
 from servicekit.ties import Ties
+from services.rooms.store import Store
 from wire.codes import ERRORS
 
 CALLS = ("create", "join", "look", "act", "presence", "still_here")
@@ -54,6 +55,13 @@ class RoomsMetrics:
         )
         self._away_seconds = meters.count("redis_away_seconds", "Seconds without an answer of Redis.")
         self._away = meters.level("redis_away", "1 while Redis doesn't answer.")
+        self._returns = meters.count("redis_returns", "Times that Redis answered again.")
+        self._failures = meters.counts(
+            "redis_failures",
+            "Questions that Redis gave no answer to, by why.",
+            kind=("timeout", "refused", "connection"),
+        )
+        self._asked = meters.spread("redis_seconds", "From a question to Redis to its answer.", CALL_SECONDS)
 
     def call_answered(self, call: str, answer: str, seconds: float) -> None:
         self._calls.add(call, answer)
@@ -102,5 +110,13 @@ class RoomsMetrics:
     def redis_is_away(self, away: bool) -> None:
         self._away.value = away
 
+    def redis_is_back(self) -> None:
+        self._returns.value += 1
+
     def redis_was_away(self, seconds: float) -> None:
         self._away_seconds.value += seconds
+
+    def watch_store(self, store: Store) -> None:
+        """Count its answers, and the want of them."""
+        store.timed = self._asked.observe
+        self._failures.read = lambda: {(kind,): times for kind, times in store.failures.items()}

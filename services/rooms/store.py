@@ -16,6 +16,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
+import time
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -155,6 +157,10 @@ class Store:
     ) -> None:
         """`worker`: unlike any other's; `patience`: seconds for an answer, getting a connection included."""
         self._worker, self._times, self._told, self._patience = worker, times, told, patience
+        self.failures: Counter[str] = Counter()
+        """Questions without an answer, for metrics: `timeout`, `refused` or `connection`."""
+        self.timed: Callable[[float], None] = lambda seconds: None
+        """Told how long each answer took."""
         self._unwritable: str | None = None
         self._away = False
         self._probe_at = 0.0
@@ -184,6 +190,7 @@ class Store:
 
     async def _ask(self, what: Callable[[], Awaitable[Any]]) -> Any:
         patience = min(self._patience, AWAY_PATIENCE) if self._away else self._patience
+        began = time.perf_counter()
         try:
             async with asyncio.timeout(patience):
                 answer = await what()
@@ -194,9 +201,11 @@ class Store:
             self._away = isinstance(error, TimeoutError | RedisTimeoutError)
             if isinstance(error, ResponseError):  # no room left, a disk that fails
                 self._unwritable = why
+            self.failures[_kind(error)] += 1
             self._told(why)
             raise StoreAway(why) from error
         self._away = False
+        self.timed(time.perf_counter() - began)
         self._told(self._unwritable)
         return answer
 
@@ -322,3 +331,9 @@ class Store:
         """To be done again in `again` ms.  False: Redis lost its ticket meanwhile, and what else?"""
         args: list[str | int] = [ticket, again, RECONCILED_KEPT if wholly else 0]
         return bool(await self._ask(lambda: self._has_reconciled(keys=[RECONCILING, RECONCILED], args=args)))
+
+
+def _kind(error: Exception) -> str:
+    if isinstance(error, TimeoutError | RedisTimeoutError):
+        return "timeout"
+    return "refused" if isinstance(error, ResponseError) else "connection"
