@@ -14,7 +14,7 @@ from typing import Any
 
 from stack.data import COUNTS, ROOT, DataFolder, InUse, default_folder
 
-OWN_PARSERS = ("simulate", "bots", "load", "soak", "chaos", "bench", "trace", "model")
+OWN_PARSERS = ("top", "simulate", "bots", "load", "soak", "chaos", "bench", "trace", "model")
 
 INTERRUPTED = 128 + signal.SIGINT
 """The exit code that shells give a command which Ctrl-C ended."""
@@ -66,12 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     _data(status)
     status.set_defaults(run=_status)
 
-    top = commands.add_parser("top", help="players, moves, delays, engines, processes: live")
-    top.add_argument("--every", type=_pause, default=2.0, metavar="S", help="seconds between two looks (2)")
-    top.add_argument("--once", action="store_true", help="one picture, of the last second, and no more")
-    top.add_argument("--plain", action="store_true", help="a line a look, on a terminal too")
-    top.add_argument("--prometheus", metavar="URL", help="read there, not at the processes of a stack on this machine")
-    _data(top)
+    top = commands.add_parser("top", help="players, moves, delays, engines, processes: live", add_help=False)
     top.set_defaults(run=_top)
 
     stop = commands.add_parser("stop", help="end the running stack")
@@ -143,16 +138,6 @@ def _count(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= 16:
         raise argparse.ArgumentTypeError(f"{text} is not 1 to 16")
     return int(text)
-
-
-def _pause(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0.2 <= seconds <= 3600:
-        raise argparse.ArgumentTypeError(f"{text} is not 0.2 to 3600 seconds")
-    return seconds
 
 
 def _port(setting: str, usual: int) -> int:
@@ -248,14 +233,7 @@ def _status(arguments: argparse.Namespace) -> int:
 def _top(arguments: argparse.Namespace) -> int:
     from stack import top
 
-    said = top.show(
-        arguments.data,
-        arguments.prometheus,
-        every=arguments.every,
-        once=arguments.once,
-        plain=arguments.plain,
-    )
-    return asyncio.run(said)
+    return top.main(arguments.rest)
 
 
 def _stop(arguments: argparse.Namespace) -> int:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import contextlib
 import datetime
 import os
+import signal
 import sys
 import termios
 import tty
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
@@ -25,6 +27,32 @@ FIRST = 1.0
 KEYS = "p processes first · q ends"
 NONE_RUNS = 4
 """The exit code when there is nobody to ask, as `snatch status`."""
+
+
+def main(argv: Sequence[str]) -> int:
+    told = _parsed(argv)
+    showing = show(told.data, told.prometheus, every=told.every, once=told.once, plain=told.plain)
+    return asyncio.run(showing)
+
+
+def _parsed(argv: Sequence[str]) -> argparse.Namespace:
+    p = argparse.ArgumentParser(prog="snatch top", description=__doc__)
+    p.add_argument("--every", type=_pause, default=2.0, metavar="S", help="seconds between two looks (2)")
+    p.add_argument("--once", action="store_true", help="one picture, and no more")
+    p.add_argument("--plain", action="store_true", help="a line a look, on a terminal too")
+    p.add_argument("--prometheus", metavar="URL", help="read there, not at the processes of a stack on this machine")
+    p.add_argument("--data", type=Path, metavar="DIR", help="that stack's data (.snatch, or SNATCH_DATA)")
+    return p.parse_args(argv)
+
+
+def _pause(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0.2 <= seconds <= 3600:
+        raise argparse.ArgumentTypeError(f"{text} is not 0.2 to 3600 seconds")
+    return seconds
 
 
 async def show(data: Path | None, prometheus: str | None, *, every: float, once: bool, plain: bool) -> int:
@@ -45,7 +73,7 @@ async def show(data: Path | None, prometheus: str | None, *, every: float, once:
 
 def _cure(prometheus: str | None) -> str:
     if prometheus is not None:
-        return "compose's is at 127.0.0.1:9090 inside its container; see docs/operations.md, “Watch”"
+        return "name one that reads Snatch's services; compose has its own: docker compose run --rm top"
     return "start one (snatch play), name its folder (--data DIR), or ask a Prometheus (--prometheus URL)"
 
 
@@ -148,3 +176,10 @@ def _title(source: Source) -> str:
 
 def _clock() -> str:
     return datetime.datetime.now().astimezone().strftime("%H:%M:%S")
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)
