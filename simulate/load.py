@@ -29,7 +29,13 @@ Started = Callable[[Sequence[str], dict[str, str]], AbstractContextManager[Stack
 """Starts a stack with these arguments of `snatch play` and settings."""
 
 KINDS = {"engines": 1, "gateways": 1, "watches": 1, "rooms": 1, "bots": 1}
-OWN = {**ONE_ADDRESS, "SNATCH_MAX_SOCKETS": "60000"}
+OWN = {
+    **ONE_ADDRESS,
+    "SNATCH_MAX_SOCKETS": "60000",
+    # What it bears is to be found out, not what it says that it bears.
+    "SNATCH_ENGINE_TABLES": "100000",
+    "SNATCH_ENGINE_BUSY": "0",
+}
 """Settings of a stack of its own."""
 FLAT_OUT = {"SNATCH_MOVES_PER_SECOND": "1000000"}
 """And of one whose players don't wait."""

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from simulate.phone import Refused
-from stack import lent
+from stack import lent, scale
 from tests.e2e.live_hand import live_hand
 from tests.e2e.party import until, within
 from tests.waiting import reach
@@ -58,6 +58,26 @@ async def test_a_full_house_refuses_rooms_and_bots_kindly_and_the_hand_on_it_goe
             done = people.found.done
             await reach(lambda: people.found.done > done + 5, "the hand goes on")
             assert set(people.found.errors) <= {"bots_busy"}
+            people.room = first
+            await hand.finish()
+
+
+async def test_with_an_engine_less_than_there_are_rooms_all_of_them_go_on_and_no_more_come_in(tmp_path: Path) -> None:
+    one_each = {"SNATCH_ENGINE_TABLES": "1"}
+    with lent.started("--engines", "2", folder=tmp_path / "data", say=False, settings=one_each) as state:
+        await heard(state, "snatch_rooms_capacity", lambda most: most == 2)
+        async with live_hand(state) as hand, httpx.AsyncClient(trust_env=False) as http:
+            hand.play(speed=1.0)
+            people, first = hand.people, hand.people.room
+            cy = await people.host("Cy")
+            await asyncio.to_thread(scale.scale_to, Path(state["data"]), {"engine": 1})
+            await heard(state, "snatch_rooms_capacity", lambda most: most == 1)
+            answer = await http.post(f"{state['url']}/api/rooms", json={"name": "Di", "request_id": "one"})
+            assert answer.json()["error"] == "house_full"
+            await within(cy.act(client_in.StartTable()))
+            await until(cy, lambda p: p.screen.table is not None)
+            await hand.live()
+            assert people.found.errors == {}, "nobody else was refused anything"
             people.room = first
             await hand.finish()
 
