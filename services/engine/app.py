@@ -197,5 +197,5 @@ class Engine:
         if self._bus is not None:
             self.metrics.ties.watch_nats(self._bus)
         self.metrics.watch_epochs(lambda: {str(o.number): o.partition.epoch for o in hall.owners()})
-        look = TablesLook()
-        self.metrics.watch_tables(lambda: look.look(hall.owners(), asyncio.get_running_loop().time()))
+        look, loop = TablesLook(), asyncio.get_running_loop()
+        self.metrics.watch_tables(lambda: look.look((o.ledger for o in hall.owners()), loop.time()))

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable
 
 from servicekit.meters import Key
+from services.engine.ledger import Ledger
 from services.engine.metrics import TablesSeen
-from services.engine.owner import Owner
 from services.engine.table import State
 
 QUIET = 120.0
@@ -21,13 +21,13 @@ class TablesLook:
         self._went_on: dict[str, tuple[int, float]] = {}
         """By table: the number of its last event, and when that was first seen."""
 
-    def look(self, owners: Iterable[Owner], now: float) -> TablesSeen:
+    def look(self, ledgers: Iterable[Ledger], now: float) -> TablesSeen:
         """`now`: seconds of a clock that only goes forward."""
         tables, players, bots = Counter[Key](), Counter[Key](), Counter[Key]()
         went_on: dict[str, tuple[int, float]] = {}
         quiet = 0
-        for owner in owners:
-            for room in owner.ledger.rooms.values():
+        for ledger in ledgers:
+            for room in ledger.rooms.values():
                 table, s = room.table, room.table.state
                 phase = _phase(s)
                 tables[s.game, phase] += 1

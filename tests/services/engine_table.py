@@ -109,6 +109,7 @@ class Play:
         self.frames: list[tuple[str, frames.Frame]] = []
         self.news: list[dict[str, Any]] = []
         self.faults: list[Fault] = []
+        self.hand_ends: list[str] = []
         names = ["Ann", "Bo", "Cy", "Di", "Ed", "Flo", "Gus", "Hal", "Ida"][:players]
         self.members = [pb.OpenMember(player=f"p{i}", name=name, colour=i % 8) for i, name in enumerate(names)]
         self.members += [pb.OpenMember(player=f"b{i}", name=f"Bot {i}", bot="easy") for i in range(bots)]
@@ -151,6 +152,7 @@ class Play:
             after()
         self.news += msgspec.to_builtins(batch.news)
         self.faults += batch.faults
+        self.hand_ends += [sitting.hand_end for sitting in batch.sittings.values() if sitting.hand_end]
         for outgoing in batch.outgoing:
             self._hear(outgoing.subject, outgoing.data)
         if batch.deferred:
