@@ -40,6 +40,13 @@ SPANS = [
 HEARD = [("hear", "frame", "gateway"), ("socket", "hear", "gateway")]
 
 
+class Kept(SimpleSpanProcessor):
+    """Of a service that may end before the others: what it told stays, and theirs comes on."""
+
+    def shutdown(self) -> None:
+        """The test reads on."""
+
+
 class Traced:
     """Where the services of a stack leave their spans."""
 
@@ -50,7 +57,7 @@ class Traced:
 
     def traces(self, service: str, settings: Settings) -> Traces:
         half = settings.model_copy(update={"trace_ratio": 0.5})
-        return Traces(service, half, SimpleSpanProcessor(self.spans), self._chance)
+        return Traces(service, half, Kept(self.spans), self._chance)
 
     def _chance(self) -> float:
         self.sampled -= 1
@@ -66,6 +73,9 @@ class Traced:
 
     def _roots(self) -> list[ReadableSpan]:
         return [span for span in self.spans.get_finished_spans() if span.parent is None]
+
+    def named(self, name: str) -> list[ReadableSpan]:
+        return [span for span in self.spans.get_finished_spans() if span.name == name]
 
     def trace(self, root: ReadableSpan) -> list[tuple[str, str, str]]:
         """Its spans, as `SPANS` has them."""
@@ -93,11 +103,12 @@ def _service(span: ReadableSpan) -> str:
 
 
 @asynccontextmanager
-async def traced_stack(folder: Path, gateways: int = 1) -> AsyncIterator[tuple[Stack, Traced]]:
+async def traced_stack(folder: Path, *, gateways: int = 1, engines: int = 1) -> AsyncIterator[tuple[Stack, Traced]]:
     traced = Traced()
     async with stack_in_process(
         folder,
         gateways=gateways,
+        engines=engines,
         engine=lambda settings: Engine(settings, traces=traced.traces("engine", settings)),
         gateway=lambda settings: Gateway(settings, traced.traces("gateway", settings)),
         watch=lambda settings: Watch(settings, traced.traces("watch", settings)),
@@ -170,7 +181,7 @@ async def test_moves_of_one_record_have_a_trace_each(tmp_path: Path) -> None:
         for root in roots:
             names = [name for name, _, _ in traced.trace(root)]
             assert sorted(names) == sorted(name for name, _, _ in [*SPANS, *HEARD])
-        decided = [said(s, "result") for s in traced.spans.get_finished_spans() if s.name == "decide"]
+        decided = [said(s, "result") for s in traced.named("decide")]
         assert sorted(map(str, decided)) == sorted("ok" if no is None else no.code for no in results)
         assert len({ids(root)[0] for root in roots}) == 6
 
@@ -188,6 +199,23 @@ async def test_a_move_whose_seat_is_left_before_its_answer_is_told_of_as_a_failu
         (root,) = await traced.roots()
         assert root.status.status_code is StatusCode.ERROR
         await asyncio.to_thread(stack.nats.start)
+
+
+async def test_moves_that_are_sent_again_as_their_engine_goes_are_a_trace_each_and_whole(tmp_path: Path) -> None:
+    async with traced_stack(tmp_path, engines=2) as (stack, traced), party(stack) as people:
+        (ann,) = await at_a_table(people)
+        serving = next(e for e in stack.engines if e.hall is not None and e.hall.owner_of(people.room) is not None)
+        traced.sampled = 1_000_000
+        going, moves = asyncio.create_task(serving.stop()), 0
+        while not going.done() or moves < 3:
+            await must(ann, client_in.SetOptions({"length": ("one", "to25", "to50")[moves % 3]}))
+            moves += 1
+        for root in await traced.roots(moves):
+            assert root.status.status_code is not StatusCode.ERROR
+            spans = traced.trace(root)  # every parent is there, else it raises
+            decided = [s for s in traced.named("decide") if ids(s)[0] == ids(root)[0]]
+            assert [said(s, "result") for s in decided if said(s, "result")] == ["ok"], "decided once, wherever"
+            assert ("socket", "hear", "gateway") in spans or ("socket", "move", "gateway") in spans
 
 
 PLAIN = """
