@@ -36,7 +36,7 @@ LATE = {"practice": "hint", "leave": "leave-yes", "table-away": "connection"}
 """What of a place shows only after a moment."""
 PATIENCE = 120_000.0
 """Ms; Vite's first page of all takes long on a busy machine, and may load itself anew."""
-SHOWS = "() => document.body.innerText.trim() !== ''"
+SHOWS = "() => document.querySelector('#app').childElementCount > 0"
 SETTLED = """async () => {
   await document.fonts.ready
   await Promise.all([...document.images].map((image) => image.decode().catch(() => undefined)))
@@ -99,7 +99,7 @@ class Photographer:
         await page.route("**/qr/*", _qr)
         await page.route("**/config.json", lambda route: route.fulfill(json={}))
         await page.goto(f"{self._url}?place={shot.place}&language={shot.language}")
-        await page.wait_for_function(SHOWS, timeout=PATIENCE)
+        await page.wait_for_function(SHOWS, timeout=PATIENCE, polling=50)
         if shot.place in LATE:
             await page.get_by_test_id(LATE[shot.place]).wait_for(timeout=PATIENCE)
         for scheme in SCHEMES:
