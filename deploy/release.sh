@@ -41,7 +41,7 @@ up() { # options and services: tried again, for one that is busy may seem unheal
   local now
   mapfile -t now < <(scales)
   for _ in 1 2 3; do
-    docker compose up --detach --no-recreate "${now[@]}" "$@" && return
+    docker compose up --detach "${now[@]}" "$@" && return
   done
   exit 1
 }
@@ -54,7 +54,7 @@ for service in $services; do
   all=$(count "$service")
   beside=$((2 * ${#old[@]} > all ? 2 * ${#old[@]} : all))
   # Not with --no-deps: compose would soon make those anew that were made with it.
-  up --scale "$service=$beside" "$service"
+  up --no-recreate --scale "$service=$beside" "$service"
   until_well "$service"
   for container in "${old[@]}"; do
     docker stop --time 30 "$container" >/dev/null
@@ -63,5 +63,4 @@ for service in $services; do
 done
 
 # What is no service of ours, where its image or settings changed.
-mapfile -t now < <(scales)
-docker compose up --detach --wait --wait-timeout 120 "${now[@]}"
+up --wait --wait-timeout 120

@@ -98,9 +98,20 @@ class Deployment:
         """The images of these, or of all that are started."""
         self.compose("build", "--quiet", *services)
 
-    def up(self) -> None:
-        """All of it, until Docker says that it is healthy."""
-        self.compose("up", "--detach", "--wait", "--wait-timeout", str(UP_WITHIN), "--quiet-pull", capture=True)
+    def up(self, tries: int = 3) -> None:
+        """All of it, until Docker says that it is healthy.
+
+        Compose gives up at the first container that seems unhealthy, if only as the machine is busy: hence `tries`.
+        """
+        while True:
+            tries -= 1
+            try:
+                self.compose("up", "--detach", "--wait", "--wait-timeout", str(UP_WITHIN), "--quiet-pull", capture=True)
+            except subprocess.CalledProcessError:
+                if not tries:
+                    raise
+            else:
+                return
 
     def scale(self, service: str, replicas: int) -> None:
         """More or fewer of one; the others stay.  Those that are new are started, and no more."""
