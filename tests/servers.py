@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from stack.ports import free_ports
@@ -14,10 +15,13 @@ from stack.servers import nats_program, valkey_program
 
 
 class NatsServer:
-    """A nats-server process with JetStream; `stop` ends it, `start` brings it back on the same port and data."""
+    """A nats-server process with JetStream; `stop` ends it, `start` brings it back on the same port and data.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    `arguments` of the program's own are heard before ours.
+    """
+
+    def __init__(self, folder: Path, arguments: Sequence[str] = ()) -> None:
+        self.folder, self._arguments = folder, arguments
         self._process: subprocess.Popen[bytes] | None = None
         self.port = -1
 
@@ -30,6 +34,7 @@ class NatsServer:
         log.unlink(missing_ok=True)
         args = [
             nats_program(),
+            *self._arguments,
             "-js",
             "-a",
             "127.0.0.1",
@@ -63,8 +68,8 @@ class NatsServer:
 class RedisServer:
     """A Valkey process; `stop` ends it, `start` brings it back on the same port: empty, unless it `keeps` its data."""
 
-    def __init__(self, folder: Path, *, keeps: bool = False) -> None:
-        self.folder, self._keeps = folder, keeps
+    def __init__(self, folder: Path, arguments: Sequence[str] = (), *, keeps: bool = False) -> None:
+        self.folder, self._arguments, self._keeps = folder, arguments, keeps
         self._process: subprocess.Popen[bytes] | None = None
         self.port = 0
 
@@ -74,7 +79,7 @@ class RedisServer:
 
     def start(self) -> None:
         self.port = self.port or free_ports(1)[0]
-        args = [valkey_program(), "--port", str(self.port), "--bind", "127.0.0.1", "--save", ""]
+        args = [valkey_program(), *self._arguments, "--port", str(self.port), "--bind", "127.0.0.1", "--save", ""]
         args += ["--dir", str(self.folder), "--daemonize", "no", "--appendonly", "yes" if self._keeps else "no"]
         self._process = subprocess.Popen(args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         end = time.monotonic() + 10
@@ -82,7 +87,7 @@ class RedisServer:
             try:
                 with socket.create_connection(("127.0.0.1", self.port), 1) as connection:
                     connection.sendall(b"PING\r\n")
-                    if connection.recv(16).startswith(b"+PONG"):
+                    if connection.recv(16).startswith((b"+PONG", b"-NOAUTH")):
                         return
             except OSError:
                 time.sleep(0.02)

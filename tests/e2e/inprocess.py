@@ -25,6 +25,7 @@ from services.rooms.app import Rooms
 from services.rooms.settings import RoomsSettings
 from services.watch.app import Watch
 from services.watch.settings import WatchSettings
+from tests.deployed import Clients
 from tests.servers import NatsServer, RedisServer
 
 SECRET = "a secret for the tests"
@@ -41,6 +42,8 @@ class Stack:
     bots: list[Bots] = field(default_factory=list)
     gateways: list[Gateway] = field(default_factory=list)
     watches: list[Watch] = field(default_factory=list)
+    clients: Clients | None = None
+    """Whom the servers know, where they ask."""
 
     @property
     def url(self) -> str:
@@ -52,7 +55,8 @@ class Stack:
 
     def common(self, kind: str, number: int) -> dict[str, Any]:
         """Settings that every service of this stack has."""
-        return {"nats_url": self.nats.url, "instance": f"{kind}-{number}", "ops_port": 0}
+        said = self.clients.settings(kind) if self.clients is not None else {}
+        return {"nats_url": self.nats.url, "instance": f"{kind}-{number}", "ops_port": 0, **said}
 
 
 @asynccontextmanager
@@ -67,18 +71,21 @@ async def stack_in_process(
     engine: Callable[[EngineSettings], Engine] = Engine,
     gateway: Callable[[GatewaySettings], Gateway] = Gateway,
     watch: Callable[[WatchSettings], Watch] = Watch,
+    clients: Clients | None = None,
 ) -> AsyncIterator[Stack]:
     """A stack that is ready for a room to be hosted and dealt; it ends in order, leaving nothing.
 
     `engine` makes the engines, for tests that give them deals or a clock of their own; `gateway`, `watch` likewise.
+    `clients`: NATS and Redis let in these alone.
     """
-    nats, redis = NatsServer(_folder(folder, "nats")), RedisServer(_folder(folder, "valkey"), keeps=redis_keeps)
+    nats = NatsServer(_folder(folder, "nats"), clients.nats if clients is not None else ())
+    redis = RedisServer(_folder(folder, "valkey"), clients.redis if clients is not None else (), keeps=redis_keeps)
     async with AsyncExitStack() as ending:
         for server in (nats, redis):
             await asyncio.to_thread(server.start)
             ending.callback(server.stop)
-        stack = Stack(nats, redis)
-        await set_up(SetupSettings(nats_url=nats.url))
+        stack = Stack(nats, redis, clients=clients)
+        await set_up(SetupSettings(**stack.common("setup", 1)))
 
         async def started(service: Service) -> None:
             ending.push_async_callback(service.stop)
