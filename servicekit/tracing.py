@@ -45,9 +45,10 @@ def links(traces: Traces | None) -> Links:
     """Ways to engines."""
     if traces is None:
         return Links()
+    from servicekit.tracing_calls import dialling
     from servicekit.tracing_stream import TracedStream
 
-    return Links(commands=partial(TracedStream, traces))
+    return Links(dialling(traces), partial(TracedStream, traces))
 
 
 def listen(bus: Bus, traces: Traces | None) -> None:

@@ -1,4 +1,4 @@
-"""A seat whose sampled moves are traced: from their socket to the frame that answers them there."""
+"""A seat whose sampled moves are traced, from their socket to the frame that answers them there; and its attaching."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from generated.snatch.engine.v1 import engine_pb2 as pb
 from servicekit.feed import Feeds
 from servicekit.seat import SeatSession, SeatSink
-from servicekit.tracing_spans import NOWHERE, Span, SpanKind, Traces, a_move, failed, now, traceparent, within
+from servicekit.tracing_spans import NOWHERE, Span, SpanKind, Traces, a_move, failed, named, now, traceparent, within
 from wire.frames import Frame
 
 
@@ -33,6 +33,14 @@ class TracedSeat(SeatSession):
         self._traces = traces
         self._moves: list[_Move] = []
         """Those without an answer, by id."""
+
+    async def attach(self, timeout: float | None = None) -> None:
+        if not self._traces.sampled():
+            await super().attach(timeout)
+            return
+        with self._traces.asking("attach", {"room": self.room}) as span:
+            await super().attach(timeout)
+            span.set_attributes(named({"seat": self.seat, "session": self.session}))
 
     def _put(self, command: pb.Command) -> None:
         # What was answered before is asked about, not moved.  What is sent again is the same command, and its trace.

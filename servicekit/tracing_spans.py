@@ -91,6 +91,13 @@ class Traces:
 
     # ---- spans ----
 
+    @contextmanager
+    def asking(self, name: str, said: Said) -> Iterator[Span]:
+        """A root within which questions to engines are told of (`tracing_calls`); an exception makes it a failure."""
+        span = self.begin(name, NOWHERE, SpanKind.SERVER, now(), said)
+        with trace.use_span(span, end_on_exit=True, record_exception=False):
+            yield span
+
     def sampled(self) -> bool:
         """Whether a move that comes in now is traced."""
         return self._chance() < self._ratio

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,6 @@ from services.engine.board import Lease
 from services.engine.command_door import CommandDoor
 from services.engine.dealing import Deals
 from services.engine.hall import Hall
-from services.engine.items import CommandItem, MakeCommand
 from services.engine.load import Load, Strain
 from services.engine.log_size import LogSize, LogSizes
 from services.engine.metrics import EngineMetrics
@@ -88,7 +87,7 @@ class Engine:
         self._server = rpc.server()
         self.port = self._server.add_insecure_port(f"{self.settings.engine_host}:{self.settings.engine_port}")
         lease = Lease(0, self._advertised(), self.settings.build, secrets.token_hex(4))
-        owner, item = self._makers()
+        owner, service_of = self._makers()
         self.hall = Hall(
             self._bus,
             self._asker,
@@ -101,7 +100,7 @@ class Engine:
             owner=owner,
         )
         self._watch(self.hall)
-        service = EngineService(self.hall, self.metrics, item)
+        service = service_of(self.hall, self.metrics)
         add_EngineServiceServicer_to_server(service, self._server)
         self._commands = CommandDoor(service.take)
         await self._commands.start(self.settings.engine_host, self.settings.engine_commands_port)
@@ -115,13 +114,13 @@ class Engine:
         self.sizes = LogSizes(Stream(self._asker, subjects.LOG_STREAM).info)
         self.sizes.start()
 
-    def _makers(self) -> tuple[MakeOwner, MakeCommand]:
-        """Of partitions' owners, and of what waits in their queues."""
+    def _makers(self) -> tuple[MakeOwner, Callable[[Hall, EngineMetrics], EngineService]]:
+        """Of partitions' owners, and of what calls come to."""
         if self._traces is None:
-            return Owner, CommandItem
-        from services.engine.tracing import TracedItems, TracedOwner  # OpenTelemetry is loaded only now
+            return Owner, EngineService
+        from services.engine.tracing import TracedOwner, TracedService  # OpenTelemetry is loaded only now
 
-        return partial(TracedOwner, self._traces), TracedItems(self._traces)
+        return partial(TracedOwner, self._traces), partial(TracedService, self._traces)
 
     async def _enter(self, hall: Hall) -> None:
         told = False

@@ -108,11 +108,14 @@ class EngineService(EngineServiceServicer):
         finally:
             stream.end()
 
+    def _call_of(self, request: Any, context: Context) -> Call:
+        return Call(request, asyncio.get_running_loop().create_future(), _caller(context))
+
     async def _call(self, method: str, room: str, request: Any, context: Context) -> Any:
         owner = self._hall.owner_of(room)
         status, detail = "FAILED_PRECONDITION", "not_owner"
         if owner is not None:
-            call = Call(request, asyncio.get_running_loop().create_future(), _caller(context))
+            call = self._call_of(request, context)
             owner.submit(call)
             try:
                 async with asyncio.timeout(CALL_WITHIN):

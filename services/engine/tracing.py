@@ -1,16 +1,19 @@
-"""A traced move in the engine: it waits, is decided, its record is appended, its frames go out.
+"""What is traced in the engine: it waits, is decided, its record is appended, its frames go out.
 
-These classes stand in for the plain ones, where traces are made.  A record without a traced
-move goes the plain way.
+These classes stand in for the plain ones, where traces are made.  A record without anything
+traced goes the plain way.
 """
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
+from typing import Any
 
 import nats.errors
 
 from generated.snatch.engine.v1 import engine_pb2 as pb
+from servicekit.tracing_calls import asked_within
 from servicekit.tracing_spans import (
     NOTHING,
     Said,
@@ -28,9 +31,12 @@ from servicekit.tracing_spans import (
 from services.engine.batch import Batch
 from services.engine.floor import Floor
 from services.engine.frames import Outgoing
-from services.engine.items import CommandItem, Item, Replies
+from services.engine.hall import Hall
+from services.engine.items import Call, CallRefused, CommandItem, Item, Replies
 from services.engine.ledger import Ledger
+from services.engine.metrics import EngineMetrics
 from services.engine.owner import Owner
+from services.engine.service import Context, EngineService
 from wire import frames, subjects
 
 
@@ -52,6 +58,31 @@ class TracedCommand(CommandItem):
         failed(self.span, "busy")
 
 
+class TracedCall(Call):
+    """A call that came with its trace.  `span` goes on until it is answered."""
+
+    __slots__ = ("queued_at", "span")
+
+    def __init__(self, request: Any, future: asyncio.Future[Any], via: str, span: Span, at: int) -> None:
+        super().__init__(request, future, via)
+        self.span, self.queued_at = span, at
+
+    def refuse(self, error: Exception) -> None:
+        super().refuse(error)
+        if isinstance(error, CallRefused):
+            self.span.set_attributes(named({"result": error.detail}))
+            self.span.end()
+        else:
+            failed(self.span, "not decided here")
+
+    def answer(self, response: Any) -> None:
+        super().answer(response)
+        self.span.end()
+
+
+TracedItem = TracedCommand | TracedCall
+
+
 class TracedItems:
     """Makes what waits in queues of the commands that come."""
 
@@ -67,16 +98,34 @@ class TracedItems:
         return TracedCommand(command, replies, span, at)
 
 
+class TracedService(EngineService):
+    """Unary calls that come with their trace are told of, too."""
+
+    def __init__(self, traces: Traces, hall: Hall, metrics: EngineMetrics) -> None:
+        super().__init__(hall, metrics, TracedItems(traces))
+        self._traces = traces
+
+    def _call_of(self, request: Any, context: Context) -> Call:
+        parent = asked_within(context)
+        call = super()._call_of(request, context)
+        if parent is None:
+            return call
+        at = now()
+        said = {"method": type(request).__name__.removesuffix("Request"), "room": request.room}
+        span = self._traces.begin("call", parent, SpanKind.SERVER, at, said)
+        return TracedCall(request, call.future, call.via, span, at)
+
+
 class TracedBatch(Batch):
-    """Times the traced commands that it takes."""
+    """Times what it takes that is traced."""
 
     def __init__(self, traces: Traces, ledger: Ledger, epoch: int, now: int, writes: int) -> None:
         super().__init__(ledger, epoch, now, writes)
         self._traces = traces
-        self.traced: list[TracedCommand] = []
+        self.traced: list[TracedItem] = []
 
     def take(self, item: Item) -> None:
-        if not isinstance(item, TracedCommand):
+        if not isinstance(item, TracedItem):
             super().take(item)
             return
         began = now()
@@ -86,12 +135,13 @@ class TracedBatch(Batch):
         if item in self.deferred:
             item.queued_at = ended
             return
-        self._traces.tell("decide", within(item.span), began, ended, _outcome(self, item.command))
+        said = _outcome(self, item.command) if isinstance(item, TracedCommand) else NOTHING
+        self._traces.tell("decide", within(item.span), began, ended, said)
         self.traced.append(item)
 
 
 class TracedOwner(Owner):
-    """Tells of the traced moves of each record."""
+    """Tells of what is traced in each record."""
 
     def __init__(self, traces: Traces, number: int, floor: Floor, *, lose: bool = False) -> None:
         super().__init__(number, floor, lose=lose)
@@ -113,7 +163,7 @@ class TracedOwner(Owner):
             span.end()
 
     async def _tell(self, batch: Batch) -> None:
-        if not (traced := _traced(batch)):
+        if not (traced := [item for item in _traced(batch) if isinstance(item, TracedCommand)]):
             await super()._tell(batch)
             return
         outgoing, batch.outgoing = batch.outgoing, []
@@ -137,7 +187,7 @@ class TracedOwner(Owner):
             span.end()
 
 
-def _traced(batch: Batch) -> list[TracedCommand]:
+def _traced(batch: Batch) -> list[TracedItem]:
     return batch.traced if isinstance(batch, TracedBatch) else []
 
 

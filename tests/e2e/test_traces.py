@@ -201,6 +201,24 @@ async def test_a_move_whose_seat_is_left_before_its_answer_is_told_of_as_a_failu
         await asyncio.to_thread(stack.nats.start)
 
 
+async def test_coming_to_a_table_is_a_trace_too_with_its_questions_to_engines(tmp_path: Path) -> None:
+    async with traced_stack(tmp_path) as (stack, traced), party(stack) as people:
+        (ann,) = await at_a_table(people)
+        traced.sampled = 1
+        again = people.tab(ann.token)
+        await until(again, lambda p: p.screen.table is not None)
+        (root,) = await traced.roots()
+        assert traced.trace(root) == [
+            ("attach", "", "gateway"),
+            ("ask", "attach", "gateway"),
+            ("call", "ask", "engine"),
+            ("queue", "call", "engine"),
+            ("decide", "call", "engine"),
+            ("append", "call", "engine"),
+        ]
+        assert (said(root, "room"), said(root, "seat")) == (people.room, ann.screen.seat)
+
+
 async def test_moves_that_are_sent_again_as_their_engine_goes_are_a_trace_each_and_whole(tmp_path: Path) -> None:
     async with traced_stack(tmp_path, engines=2) as (stack, traced), party(stack) as people:
         (ann,) = await at_a_table(people)
@@ -227,11 +245,11 @@ from services.watch.app import Watch, WatchSettings
 from servicekit import tracing
 from servicekit.engine_link import CommandStream
 from servicekit.seat import SeatSession
-from services.engine.items import CommandItem
 from services.engine.owner import Owner
+from services.engine.service import EngineService
 Bots(BotsSettings()), Watch(WatchSettings())
 gateway, engine = Gateway(GatewaySettings(secret="a secret for the tests")), Engine(EngineSettings())
-assert engine._makers() == (Owner, CommandItem)
+assert engine._makers() == (Owner, EngineService)
 assert tracing.seat(gateway._traces) is SeatSession
 print([name for name in sys.modules if name.startswith(("opentelemetry.sdk", "opentelemetry.exporter"))])
 """
