@@ -15,6 +15,7 @@ from services.rooms.changes import Changes
 from services.rooms.clock import Clock
 from services.rooms.engine import EngineTables, Tables
 from services.rooms.house import House
+from services.rooms.live_tables import LiveTables
 from services.rooms.lobbies import Lobbies
 from services.rooms.metrics import RoomsMetrics
 from services.rooms.news import News
@@ -77,13 +78,14 @@ class Rooms:
         rooms = Changes(self._store, tables, self._publish, times, self._metrics)
         self._house = House(settings.rooms_most, self._engines.placement.owner, self._metrics)
         await self._house.start(self._nc)
-        lobbies = Lobbies(self._store, settings.tokens, tables, rooms, self._house, times, self._metrics)
-        self._news = News(lobbies, self._metrics)
+        live = LiveTables(tables, rooms, times, self._metrics)
+        lobbies = Lobbies(self._store, settings.tokens, tables, rooms, self._house, live, times, self._metrics)
+        self._news = News(live, self._metrics)
         await self._news.start(self._nc)
         self._clock = Clock(self._store, lobbies, self._metrics)
         self._clock.start()
         self.reconciler = Reconciler(
-            self._store, rooms, lobbies.check, tables, self._metrics, every=settings.reconcile_every
+            self._store, rooms, live.check, tables, self._metrics, every=settings.reconcile_every
         )
         self.reconciler.start()
         self._nc.reconnect_listeners.append(self.reconciler.soon)

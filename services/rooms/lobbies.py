@@ -1,9 +1,9 @@
-"""Lobbies as they are asked for: by players, by engines' news, and by the passing of time."""
+"""Lobbies as they are asked for: by players, and by the passing of time."""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -14,6 +14,7 @@ from services.rooms import lobby, presence, table
 from services.rooms.changes import TRIES, Busy, Changes
 from services.rooms.engine import EngineAway, Refused, Tables
 from services.rooms.house import House
+from services.rooms.live_tables import LiveTables
 from services.rooms.metrics import RoomsMetrics
 from services.rooms.room import LobbyError, Room, Seen, Times, shown
 from services.rooms.store import Full, Store
@@ -48,11 +49,12 @@ class Lobbies:
         tables: Tables,
         rooms: Changes,
         house: House,
+        live: LiveTables,
         times: Times,
         metrics: RoomsMetrics,
     ) -> None:
         self._store, self._tokens, self._tables, self._rooms = store, tokens, tables, rooms
-        self._house, self._times, self._metrics = house, times, metrics
+        self._house, self._live, self._times, self._metrics = house, live, times, metrics
         self._log = logs.logger(__name__)
 
     # ---- asked by players ----------------------------------------------------
@@ -210,7 +212,7 @@ class Lobbies:
             return opening.table if opening is not None else None
 
         room, asked = await self._rooms.change(claims.room, begin, claims)
-        if asked is None and not await self._there(room):
+        if asked is None and not await self._live.there(room):
             room, asked = await self._rooms.change(claims.room, begin)
         if asked is None:
             return shown(room)
@@ -233,67 +235,6 @@ class Lobbies:
             self._metrics.no_place_for("bot")
             raise LobbyError("bots_busy")
 
-    async def _there(self, room: Room) -> bool:
-        """Whether the room's table still is; if not, the lobby is told, as the engine would have."""
-        if room.table is None:
-            return False
-        try:
-            return await self.check(room.room, room.table)
-        except EngineAway:
-            return True
-
-    async def check(self, code: str, name: str) -> bool:
-        """Whether the engine has the table.  If not, or its game was over for long, the room is a lobby again.
-
-        Raises EngineAway when nobody can say: a table isn't gone because its engine is.
-        """
-        live = await self._tables.look(code, name)
-        if live is None:
-            await self.table_closed(code, name, "", "lost", {})
-            return False
-        if (await self._rooms.change(code, lambda room, now: table.seen(room, live, now, self._times)))[1]:
-            await self._tables.close(code, name, "expired")
-            await self.table_closed(code, name, live.host, "finished", {})
-            return False
-        return True
-
-    async def table_closed(self, code: str, name: str, host: str, why: str, bots: Mapping[str, str]) -> None:
-
-        def close(room: Room, now: int) -> bool:
-            was = room.table == name
-            if was or room.lost == name:
-                table.bots_are(room, bots)
-            table.closed(room, name, host, why, now, self._times)
-            return was
-
-        if (await self._rooms.change(code, close))[1]:
-            self._metrics.table_closed(why)
-            self._log.info("a table is closed", room=code, table=name, why=why)
-
-    async def table_host(self, code: str, name: str, host: str) -> None:
-        await self._rooms.change(code, lambda room, _: table.host_is(room, name, host))
-
-    async def table_left(self, code: str, name: str, player: str) -> None:
-        """Gone from the table by the × or the grace: off the list, until a new socket brings them back.
-
-        A host stays on it: theirs is the room until the engine says whose it is.
-        """
-
-        def make(room: Room, now: int) -> None:
-            if room.table == name and room.host != player:
-                lobby.leave(room, player, now, self._times)
-
-        await self._rooms.change(code, make)
-
-    async def table_back(self, code: str, name: str, player: str) -> None:
-        """Somebody who had left the table plays on: back on the list, if they left that too."""
-
-        def make(room: Room, now: int) -> None:
-            if room.table == name and any(p.player == player for p in room.left):
-                lobby.come_back(room, player, "", now, self._times)
-
-        await self._rooms.change(code, make)
-
     # ---- time --------------------------------------------------------------------
 
     async def settle(self, code: str) -> None:
@@ -309,22 +250,14 @@ class Lobbies:
         soonest = 1000
         try:
             if room.opening is not None and seen.now - room.opening.at >= self._times.opening:
-                await self._given_up(code, room.opening.table)
+                await self._live.given_up(code, room.opening.table)
             if room.table is not None and table.to_check(room, seen.now, self._times):
-                await self.check(code, room.table)
+                await self._live.check(code, room.table)
         except EngineAway as error:
             # The table is left as it is, and asked about again; people come and go meanwhile.
             self._log.info("an engine is away, its room waits", room=code, why=str(error))
             soonest = AGAIN
         await self._rooms.change(code, lambda room, now: presence.sweep(room, now, self._times), soonest=soonest)
-
-    async def _given_up(self, code: str, asked: str) -> None:
-        """A worker died over this opening: the engine knows how far it came."""
-        live = await self._tables.look(code, "")
-        if live is None:
-            await self._rooms.change(code, lambda room, _: table.not_opened(room, asked))
-        else:
-            await self._rooms.change(code, lambda room, now: table.opened(room, asked, live.table, now))
 
     async def _expire(self, seen: Seen) -> None:
         room = seen.room

@@ -20,7 +20,7 @@ from nats.aio.subscription import Subscription
 from servicekit import logs
 from services.rooms.changes import Busy
 from services.rooms.engine import EngineAway
-from services.rooms.lobbies import Lobbies
+from services.rooms.live_tables import LiveTables
 from services.rooms.metrics import RoomsMetrics
 from services.rooms.room import BadRoom, LobbyError
 from services.rooms.store import StoreAway
@@ -34,8 +34,8 @@ PULSE, STALLED = 0.25, 2.0
 
 
 class News:
-    def __init__(self, lobbies: Lobbies, metrics: RoomsMetrics) -> None:
-        self._lobbies, self._metrics = lobbies, metrics
+    def __init__(self, tables: LiveTables, metrics: RoomsMetrics) -> None:
+        self._tables, self._metrics = tables, metrics
         self._kept: deque[tuple[TableNews, bool]] = deque(maxlen=MAX_KEPT)
         """Each with whether it may be old."""
         self._some, self._none = asyncio.Event(), asyncio.Event()
@@ -101,7 +101,7 @@ class News:
                 first = news, old = self._kept[0]
                 try:
                     if old:
-                        await self._lobbies.check(news.room, news.table)
+                        await self._tables.check(news.room, news.table)
                     else:
                         await self._settle(news)
                 except (StoreAway, Busy):
@@ -125,12 +125,12 @@ class News:
     async def _settle(self, news: TableNews) -> None:
         match news.what:
             case "closed":
-                await self._lobbies.table_closed(news.room, news.table, news.player, news.why, news.bots)
+                await self._tables.closed(news.room, news.table, news.player, news.why, news.bots)
             case "host":
-                await self._lobbies.table_host(news.room, news.table, news.player)
+                await self._tables.host_is(news.room, news.table, news.player)
             case "left":
-                await self._lobbies.table_left(news.room, news.table, news.player)
+                await self._tables.left(news.room, news.table, news.player)
             case "back":
-                await self._lobbies.table_back(news.room, news.table, news.player)
+                await self._tables.back(news.room, news.table, news.player)
             case _:
                 self._log.warning("unknown news", what=news.what)

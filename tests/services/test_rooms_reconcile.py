@@ -12,7 +12,7 @@ import redis.asyncio
 
 from servicekit import bus
 from servicekit.tokens import Tokens
-from services.rooms import lobbies
+from services.rooms import house
 from services.rooms.clock import PERIOD
 from services.rooms.engine import EngineAway, Listed
 from services.rooms.room import Times
@@ -174,7 +174,7 @@ async def test_a_new_room_never_gets_the_code_of_a_table_that_is_still_played(
     await store.flushall()
     free = new_code()
     codes = iter([ann.room, free])
-    monkeypatch.setattr(lobbies, "new_code", lambda: next(codes))
+    monkeypatch.setattr(house, "new_code", lambda: next(codes))
     assert (await one.client.create("Zoe")).room == free
 
 
