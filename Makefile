@@ -10,7 +10,7 @@ ARGS ?=
 PARTS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup play web proto schemas settings metrics test test-rules chaos soak bench bench-quick trace model test-compose gallery lint format lock locks clean
+.PHONY: help setup play web proto schemas settings metrics test test-rules chaos soak bench bench-quick trace model up down test-compose gallery lint format lock locks clean
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -60,6 +60,14 @@ bench-quick: setup ## the same in a few minutes, into test-results/bench
 trace: ## frames and load of the client on a slow phone, in some five minutes: docs/client.md; ARGS="--screens phone"
 	@$(SETUP) test
 	@.venv/bin/snatch trace --page $(ARGS)
+
+up: ## docker-compose.yml, built and healthy: http://127.0.0.1:8080; ARGS="--scale gateway=3"
+	@deploy/need-compose.sh
+	@deploy/make-secrets.sh
+	@SNATCH_COMMIT=$$(git rev-parse HEAD 2>/dev/null || echo unknown) docker compose up --detach --build --wait $(ARGS)
+
+down: ## end it; volumes stay
+	@docker compose down $(ARGS)
 
 test-compose: ## build and start docker-compose.yml, break and release it while people play, take it down; needs docker compose
 	@deploy/need-compose.sh
