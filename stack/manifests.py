@@ -23,7 +23,7 @@ FOLDER = ROOT / "deploy" / "kubernetes"
 OVERLAYS = ("one-machine", "production", "cell")
 KUBERNETES = ("1.30", "1.37")
 """The oldest that has all we use (a preStop that sleeps), and the newest whose schemas there are."""
-GIVEN = frozenset({"snatch", "snatch-tls", "snatch-dashboards"})
+GIVEN = frozenset({"snatch", "snatch-tls"})
 """Secrets that an operator makes."""
 RUN = ("Deployment", "StatefulSet", "Job")
 

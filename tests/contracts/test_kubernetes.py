@@ -129,16 +129,30 @@ def test_one_at_most_is_taken_at_a_time(service: str) -> None:
 # ---- NATS, Redis, Prometheus ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["nats", "redis"])
-def test_servers_are_the_releases_that_compose_runs(name: str) -> None:
-    for overlay in ("one-machine", "production"):
+@pytest.mark.parametrize(
+    ("name", "overlays"),
+    [
+        ("nats", ["one-machine", "production"]),
+        ("redis", ["one-machine", "production"]),
+        ("prometheus", ["production"]),
+        ("grafana", ["production"]),
+    ],
+)
+def test_servers_are_the_releases_that_compose_runs(name: str, overlays: list[str]) -> None:
+    for overlay in overlays:
         images = yaml.safe_load((KUBERNETES / "overlays" / overlay / "kustomization.yaml").read_text())["images"]
         image = next(i for i in images if i["name"] == name)
-        assert COMPOSE[name]["image"] == f"{image.get('newName', name)}:{image['newTag']}"
-        prometheus = next((i for i in images if i["name"] == "prometheus"), None)
-        assert prometheus is None or (
-            COMPOSE["prometheus"]["image"] == f"{prometheus['newName']}:{prometheus['newTag']}"
-        )
+        assert f"{image.get('newName', name)}:{image['newTag']}" == COMPOSE[name]["image"]
+
+
+def test_grafana_is_told_what_compose_tells_it_and_has_every_dashboard() -> None:
+    grafana = run("grafana", KUBERNETES / "components" / "grafana")
+    assert grafana.env == COMPOSE["grafana"]["environment"]
+    folder = ROOT / "deploy" / "grafana"
+    generated = yaml.safe_load((folder / "kustomization.yaml").read_text())["configMapGenerator"]
+    listed = {file.rpartition("=")[2] for made in generated for file in made["files"]}
+    there = {str(file.relative_to(folder)) for file in folder.rglob("*") if file.suffix in (".json", ".yml")}
+    assert listed == there
 
 
 def test_nats_has_composes_configuration_and_syncs_before_it_acknowledges() -> None:
