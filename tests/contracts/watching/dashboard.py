@@ -173,12 +173,17 @@ class Link(Part):
     keep_time: bool
 
 
+class Asked(Part):
+    ref_id: Literal["Anno"]
+    expr: str
+
+
 class Annotation(Part):
     name: str
     datasource: Source
     enable: bool
     icon_color: str
-    expr: str
+    target: Asked
     title_format: str
     text_format: str
 

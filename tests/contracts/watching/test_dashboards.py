@@ -68,7 +68,7 @@ def test_every_panel_asks_for_metrics_and_labels_that_there_are(board: Dashboard
 
 def test_every_mark_in_time_is_of_metrics_that_there_are(board: Dashboard, known: Known) -> None:
     for mark in board.annotations.marks:
-        assert in_words(mark.title_format + mark.text_format) <= known.labels_of(mark.expr), mark.name
+        assert in_words(mark.title_format + mark.text_format) <= known.labels_of(mark.target.expr), mark.name
 
 
 def test_every_panel_says_what_it_shows_and_names_no_alert_that_is_none(board: Dashboard) -> None:
