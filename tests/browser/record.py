@@ -31,12 +31,19 @@ class Made(msgspec.Struct):
     """Of the turned pile and the snatch pile, which were in motion in the next frame."""
 
 
+class Trouble(msgspec.Struct):
+    """What was said of the line in a live hand, and how many ms nothing had been heard by then."""
+
+    text: str
+    silence: float
+
+
 class Record(msgspec.Struct):
-    """`steps`: each state that was shown, in order; `troubles`: what was said of the line in a live hand."""
+    """`steps`: each state that was shown, in order."""
 
     steps: list[Seen]
     moves: list[Made]
-    troubles: list[str]
+    troubles: list[Trouble]
 
 
 async def record(page: Page) -> None:

@@ -7,6 +7,7 @@
   let touchedIn = -1
   let heard = 0
   let heardBefore = 0
+  let heardAt = performance.now()
   const tick = () => {
     frame += 1
     heardBefore = heard
@@ -40,7 +41,10 @@
   window.WebSocket = class extends WebSocket {
     constructor(...where) {
       super(...where)
-      this.addEventListener('message', () => (heard += 1))
+      this.addEventListener('message', () => {
+        heard += 1
+        heardAt = performance.now()
+      })
     }
     send(text) {
       const message = JSON.parse(text)
@@ -53,7 +57,7 @@
   const step = () => {
     const seen = read()
     const trouble = document.querySelector('[data-testid="connection"]')?.innerText
-    if (trouble && seen?.phase === 'live') record.troubles.push(trouble)
+    if (trouble && seen?.phase === 'live') record.troubles.push({ text: trouble, silence: performance.now() - heardAt })
     const now = JSON.stringify(seen)
     if (seen === null || now === last) return
     last = now

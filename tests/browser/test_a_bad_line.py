@@ -35,6 +35,8 @@ MOVES = 100
 SOME = 5
 """Moves in a hand before its table is compared."""
 SEED = 5
+SILENCE = 3000
+"""Ms of it before a client that is owed an answer may doubt the line: `DOUBT_AFTER` of link.ts."""
 
 
 @pytest.fixture(scope="module")
@@ -89,8 +91,8 @@ async def test_a_hundred_moves_on_a_bad_line_show_in_the_next_frame_and_end_as_t
     assert len(singles) > MOVES / 5
     assert [(made.made[0], wrong) for made in singles if (wrong := shows(made.made[0], made))] == []
     assert cards_shown(found, line) == []
-    # A slow line is none that is lost, and nobody is told that it were.
-    assert found.troubles == []
+    # A slow line is none that is lost, and nobody is told that it were; on a machine that stood still it was.
+    assert [trouble for trouble in found.troubles if trouble.silence < SILENCE] == []
     assert game.wrong == []
     assert game.looks >= MOVES
 
