@@ -5,7 +5,7 @@ export const de: Words = {
   app: {
     title: 'Snatch',
     connecting: 'Verbinden …',
-    reconnecting: 'Verbindung verloren. Neuer Versuch …',
+    reconnecting: 'Verbindung verloren. Neuer Versuch …',
     waiting: 'Warten auf den Tisch …',
     lobbyAway: 'Am Raum lässt sich gerade nichts ändern. Das gibt sich von selbst.',
     signal: (ms) => `Verbindung: ${ms} ms hin und zurück`,
@@ -18,7 +18,7 @@ export const de: Words = {
     go: 'Snatch!',
     snatchedBy: (name) => `Weggeschnappt! von ${name}`,
     noPile: 'Kein Stapel dafür',
-    stuck: 'Gerade kein Zug: behalte die Mitte im Auge',
+    stuck: 'Gerade kein Zug: achte auf die Mitte',
     allStuck: 'Bei allen klemmt’s',
     pilesTurn: 'Die Snatch-Stapel drehen sich',
     endHand: 'Runde beenden',
