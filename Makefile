@@ -72,7 +72,7 @@ down: ## end it; volumes stay
 test-compose: ## build and start docker-compose.yml, break and release it while people play, take it down; needs docker compose
 	@deploy/need-compose.sh
 	@$(SETUP) compose
-	@SNATCH_TEST_COMPOSE=1 $(RUN) pytest tests/compose -q --timeout 1500 $(ARGS)
+	@SNATCH_TEST_COMPOSE=1 $(RUN) pytest tests/compose -q --timeout 600 $(ARGS)
 
 gallery: ## pictures of every place on every screen, light and dark, into test-results/gallery; ARGS="--places table"
 	@$(SETUP) test

@@ -40,6 +40,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.write_line(chaos_report.table(results))
         terminalreporter.write_line("")
         terminalreporter.write_line(chaos_report.words(results, [], strict=False))
+        for result in (r for r in results if r.cell.fault == "RELEASE"):
+            terminalreporter.write_line(
+                f"a release while {len(result.verdicts)} rooms played: {result.acknowledged} moves acknowledged,"
+                f" {result.lost} lost, the longest pause {max(result.gaps, default=0.0):.2f} s"
+            )
     if began := os.environ.get("CI_BEGAN"):
         minutes, seconds = divmod(round(time.time() - float(began)), 60)
         terminalreporter.write_line(f"\n.ci/run has taken {minutes}:{seconds:02}")

@@ -160,7 +160,7 @@ def new_deployment(folder: Path) -> Deployment:
     project = f"snatch-test-{secrets.token_hex(3)}"
     url = f"http://127.0.0.1:{port}"
     environment = {
-        **os.environ,
+        **{name: value for name, value in os.environ.items() if not name.startswith(("SNATCH_", "COMPOSE_"))},
         **OPEN_TO_ONE_ADDRESS,
         "COMPOSE_PROJECT_NAME": project,
         "COMPOSE_ENV_FILES": os.devnull,
