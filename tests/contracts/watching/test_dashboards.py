@@ -12,11 +12,13 @@ import pytest
 import yaml
 
 from stack import dashboards, queries
+from stack.data import ROOT
 from tests.contracts.watching.dashboard import Dashboard, Place, Row, Table, read
-from tests.contracts.watching.promql import Astray, Known, in_words
+from tests.contracts.watching.promql import JOBS, Astray, Known, in_words
 
 FILES = dashboards.files()
 GRAFANA = dashboards.FOLDER.parent
+ALERTS = {q.where.split(": ")[1] for q in queries.of_rules() if q.kind == "alert"}
 TITLES = {"Players", "Engines and the log", "Sockets", "Bots", "Capacity"}
 
 
@@ -29,10 +31,6 @@ def file(request: pytest.FixtureRequest) -> Path:
 @pytest.fixture
 def board(file: Path) -> Dashboard:
     return read(file.read_bytes())
-
-
-def alerts() -> set[str]:
-    return {q.where.split(": ")[1] for q in queries.of_rules() if q.kind == "alert"}
 
 
 def test_there_are_the_five_each_with_an_address_of_its_own() -> None:
@@ -74,7 +72,7 @@ def test_every_mark_in_time_is_of_metrics_that_there_are(board: Dashboard, known
 def test_every_panel_says_what_it_shows_and_names_no_alert_that_is_none(board: Dashboard) -> None:
     for panel in board.shown():
         assert len(panel.description) > 8, panel.title
-        assert set(re.findall(r"(\w+) in the runbook", panel.description)) <= alerts(), panel.title
+        assert set(re.findall(r"(\w+) in the runbook", panel.description)) <= ALERTS, panel.title
 
 
 def test_titles_and_numbers_are_each_there_once(board: Dashboard) -> None:
@@ -122,9 +120,27 @@ def test_tables_show_the_present(board: Dashboard) -> None:
             assert target.instant == (target.format == "table") == isinstance(panel, Table), panel.title
 
 
-def test_grafana_is_told_of_prometheus_and_of_the_dashboards_folder() -> None:
+def test_grafana_is_told_of_prometheus_and_where_compose_lays_the_dashboards() -> None:
     source = yaml.safe_load((GRAFANA / "provisioning" / "datasources" / "prometheus.yml").read_text())
     (prometheus,) = source["datasources"]
+    services = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
     assert (prometheus["type"], prometheus["isDefault"]) == ("prometheus", True)
+    assert prometheus["url"] == "http://prometheus:9090"
+    assert "./deploy/grafana:/etc/snatch:ro" in services["grafana"]["volumes"]
     provider = yaml.safe_load((GRAFANA / "provisioning" / "dashboards" / "snatch.yml").read_text())
     assert [each["options"]["path"] for each in provider["providers"]] == ["/etc/snatch/dashboards"]
+    told = services["grafana"]["environment"]
+    assert told["GF_PATHS_PROVISIONING"] == "/etc/snatch/provisioning"
+    assert told["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"] == "/etc/snatch/dashboards/players.json"
+
+
+def test_prometheus_asks_every_service_of_compose_and_reads_the_rules_that_it_is_given() -> None:
+    services = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
+    asked = yaml.safe_load((queries.RULES.parent / "prometheus.yml").read_text())
+    found = {job["job_name"]: job.get("dns_sd_configs") for job in asked["scrape_configs"]}
+    assert set(found) == set(JOBS)
+    for name, ways in found.items():
+        assert name in services
+        assert ways is None or [(way["names"], way["port"]) for way in ways] == [([name], 9000)]
+    assert "./deploy/prometheus:/etc/prometheus:ro" in services["prometheus"]["volumes"]
+    assert asked["rule_files"] == ["rules/*.yml"]
