@@ -252,6 +252,18 @@ async def test_a_prometheus_without_services_is_told_apart(capsys: pytest.Captur
     assert "knows of no service of Snatch" in capsys.readouterr().err
 
 
+async def test_ctrl_c_is_a_way_to_leave_it_and_no_failure(tmp_path: Path) -> None:
+    async with stack_twin(tmp_path, registries()) as data:
+        command = (sys.executable, "-m", "stack.top", "--plain", "--every", "0.2", "--data", str(data.path))
+        process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE, cwd=ROOT)
+        assert process.stdout is not None
+        async with asyncio.timeout(60):
+            assert b"players=0" in await process.stdout.readline()
+            process.send_signal(signal.SIGINT)
+            await process.communicate()
+        assert process.returncode == 0
+
+
 async def test_on_a_terminal_it_is_live_until_q(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
     async with stack_twin(tmp_path, registries()) as data:

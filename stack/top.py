@@ -7,7 +7,6 @@ import asyncio
 import contextlib
 import datetime
 import os
-import signal
 import sys
 import termios
 import tty
@@ -31,8 +30,10 @@ NONE_RUNS = 4
 
 def main(argv: Sequence[str]) -> int:
     told = _parsed(argv)
-    showing = show(told.data, told.prometheus, every=told.every, once=told.once, plain=told.plain)
-    return asyncio.run(showing)
+    try:
+        return asyncio.run(show(told.data, told.prometheus, every=told.every, once=told.once, plain=told.plain))
+    except KeyboardInterrupt:  # which is how one leaves it
+        return 0
 
 
 def _parsed(argv: Sequence[str]) -> argparse.Namespace:
@@ -179,7 +180,4 @@ def _clock() -> str:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except KeyboardInterrupt:
-        sys.exit(128 + signal.SIGINT)
+    sys.exit(main(sys.argv[1:]))
