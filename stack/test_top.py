@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import doctest
+import io
 import json
 import os
 import pty
@@ -18,11 +19,12 @@ from urllib.parse import parse_qs
 
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
+from rich.console import Console
 
-from stack import metrics_table, top, top_figures
+from stack import metrics_table, top, top_figures, top_screen
 from stack.data import ROOT, DataFolder
 from stack.metrics_table import KINDS, registries
-from stack.top_figures import figures
+from stack.top_figures import Figure, Figures, Section, figures
 from stack.top_readings import Between, Process, Reading, Series, parsed
 
 Answer = Callable[[bytes], bytes]
@@ -146,6 +148,19 @@ def test_all_is_well_where_nobody_plays() -> None:
     for process in said:
         said[process]["snatch_nats_connected"] = [Series({}, 1.0)]
     assert figures(Between(Reading(0, said), Reading(10, said))).amiss() == {}
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_figures_stand_on_a_grid_so_that_they_stay_where_they_are(width: int) -> None:
+    figures_ = [Figure("at tables", "7"), Figure("refused/s", "8.8 no_fit, 6.3 stale"), Figure("p99", "49 ms")]
+    shown = Figures([Section("Players", figures_)], [], 10.0)
+    console = Console(width=width, file=io.StringIO(), record=True)
+    console.print(top_screen.picture(shown, "top"))
+    lines = console.export_text().splitlines()
+    for figure in figures_:
+        text = f"{figure.label} {figure.text}"
+        assert [line.index(text) % top_screen.CELL for line in lines if text in line] == [0]
+    assert max(map(len, lines)) <= width
 
 
 def test_the_examples_of_numbers_in_words_are_true() -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from stack.top_figures import Figures, Mood, Row, Section, seconds, size
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType
     from rich.table import Table
     from rich.text import Text
 
+CELL, GAP = 20, 2
+"""Columns of a place on the grid, and at least between two figures."""
 STYLES: dict[Mood, str] = {"": "bold", "warn": "bold yellow", "bad": "bold red"}
 
 
@@ -23,7 +26,7 @@ def picture(figures: Figures, title: str, foot: str = "", *, processes_first: bo
     parts: list[RenderableType] = [Text.assemble((title, "bold"), (over, "dim"))]
     amiss = [f"{what} {how}" for what, how in figures.amiss().items()]
     parts.append(Text("  ✗ " + "\n  ✗ ".join(amiss), "red") if amiss else Text("  ✓ nothing amiss", "green"))
-    sections = [_section(section) for section in figures.sections]
+    sections = [_Flow(section) for section in figures.sections]
     processes = _processes(figures.rows)
     parts += [processes, *sections] if processes_first else [*sections, Text(), processes]
     if foot:
@@ -31,13 +34,29 @@ def picture(figures: Figures, title: str, foot: str = "", *, processes_first: bo
     return Group(*parts)
 
 
-def _section(section: Section) -> RenderableType:
-    from rich.columns import Columns
-    from rich.console import Group
-    from rich.text import Text
+class _Flow:
+    """A section's figures side by side, each at a place of a grid: what is longer takes more, and the next one moves.
 
-    figures = [Text.assemble((f"{f.label} ", "dim"), (f.text, STYLES[f.mood])) for f in section.figures]
-    return Group(Text(f"── {section.title}", "cyan"), Columns(figures, padding=(0, 3)))
+    So figures stay where they are while their numbers change.
+    """
+
+    def __init__(self, section: Section) -> None:
+        self._section = section
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        from rich.text import Text
+
+        yield Text(f"── {self._section.title}", "cyan")
+        line = Text()
+        for figure in self._section.figures:
+            text = Text.assemble((f"{figure.label} ", "dim"), (figure.text, STYLES[figure.mood]))
+            at = -(-(line.cell_len + GAP) // CELL) * CELL if line.cell_len else 0
+            if at and at + text.cell_len > options.max_width:
+                yield line
+                line, at = Text(), 0
+            line.pad_right(at - line.cell_len)
+            line.append_text(text)
+        yield line
 
 
 def _processes(rows: list[Row]) -> Table:
