@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx
+
 from stack.ports import free_ports
 from tests.servers import NatsServer
 
