@@ -47,6 +47,8 @@ class _Metrics:
 
     def move_answered(self, seconds: float) -> None: ...
 
+    def moves_unanswered(self, moves: int) -> None: ...
+
 
 class _Lobbies:
     """The lobby always says the same: this table is live."""
