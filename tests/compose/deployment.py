@@ -42,16 +42,20 @@ class Deployment:
 
     def compose(self, *arguments: str, capture: bool = False) -> str:
         """`docker compose …`; its words go to the terminal unless captured.  Raises CalledProcessError."""
-        done = subprocess.run(
-            ["docker", "compose", *arguments],
-            cwd=ROOT,
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE if capture else None,
-            stderr=subprocess.PIPE if capture else None,
-            text=True,
-            check=True,
-        )
+        try:
+            done = subprocess.run(
+                ["docker", "compose", *arguments],
+                cwd=ROOT,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE if capture else None,
+                stderr=subprocess.PIPE if capture else None,
+                text=True,
+                check=True,
+            )
+        except subprocess.CalledProcessError as error:
+            error.add_note("\n".join((error.stderr or "").splitlines()[-20:]))
+            raise
         return done.stdout if capture else ""
 
     def load(self, *options: str) -> str:
@@ -164,6 +168,8 @@ def new_deployment(folder: Path) -> Deployment:
         **OPEN_TO_ONE_ADDRESS,
         "COMPOSE_PROJECT_NAME": project,
         "COMPOSE_ENV_FILES": os.devnull,
+        "COMPOSE_ANSI": "never",
+        "COMPOSE_PROGRESS": "plain",
         "SNATCH_SECRETS": str(folder),
         "SNATCH_HOST": "127.0.0.1",
         "SNATCH_PORT": str(port),
