@@ -6,6 +6,7 @@ import os
 import secrets
 import socket
 import subprocess
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,7 +26,7 @@ OPEN_TO_ONE_ADDRESS = {
     "SNATCH_TRIM_AFTER": "30",
 }
 """All simulated players come from one address; and the log stays long enough to be read at leisure."""
-UP_WITHIN = 180
+UP_WITHIN = 240
 """Seconds until all is healthy, on a machine that does much else."""
 
 
@@ -102,17 +103,17 @@ class Deployment:
         """The images of these, or of all that are started."""
         self.compose("build", "--quiet", *services)
 
-    def up(self, tries: int = 3) -> None:
+    def up(self) -> None:
         """All of it, until Docker says that it is healthy.
 
-        Compose gives up at the first container that seems unhealthy, if only as the machine is busy: hence `tries`.
+        Compose gives up at the first container that seems unhealthy, if only as the machine is busy: it is asked again.
         """
+        until = time.monotonic() + UP_WITHIN
         while True:
-            tries -= 1
             try:
                 self.compose("up", "--detach", "--wait", "--wait-timeout", str(UP_WITHIN), "--quiet-pull", capture=True)
             except subprocess.CalledProcessError:
-                if not tries:
+                if time.monotonic() > until:
                     raise
             else:
                 return
