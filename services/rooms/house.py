@@ -43,7 +43,8 @@ class House:
         metrics.watch_capacity(self.most)
         self._engines: dict[str, tuple[float, EngineLoad]] = {}
         self._workers: dict[str, tuple[float, WorkerBeat]] = {}
-        self._promised: list[tuple[float, int]] = []
+        self._promised: dict[str, tuple[float, int]] = {}
+        """By room: until when, and how many seats."""
         self._subs: list[Subscription] = []
         self._log = logs.logger(__name__)
 
@@ -80,19 +81,19 @@ class House:
 
     # ---- bots ----
 
-    def drives(self, bots: int) -> bool:
-        """Whether workers have seats free for so many, those promised just now apart."""
+    def drives(self, room: str, bots: int) -> bool:
+        """Whether workers have seats free for so many of this room's, those promised to others just now apart."""
         free = [w.free for w in _heard(self._workers).values() if w.free is not None]
         if not free or not bots:
             return True
         now = _now()
-        self._promised = [(until, n) for until, n in self._promised if until > now]
-        return sum(free) - sum(n for _, n in self._promised) >= bots
+        self._promised = {code: (until, n) for code, (until, n) in self._promised.items() if until > now}
+        return sum(free) - sum(n for code, (_, n) in self._promised.items() if code != room) >= bots
 
-    def promise(self, bots: int) -> None:
-        """A table with so many is about to open: they are nobody else's."""
+    def promise(self, room: str, bots: int) -> None:
+        """Its table, with so many, is about to open: these seats are nobody else's."""
         if bots:
-            self._promised.append((_now() + PROMISED, bots))
+            self._promised[room] = (_now() + PROMISED, bots)
 
     # ---- heard ----
 

@@ -209,6 +209,7 @@ class Lobbies:
             opening = table.open_with(room, claims.player, new, game, now)
             if opening is not None and opening.table == new:
                 self._need_drivers(room)
+                self._house.promise(room.room, room.bots)
             return opening.table if opening is not None else None
 
         room, asked = await self._rooms.change(claims.room, begin, claims)
@@ -216,7 +217,6 @@ class Lobbies:
             room, asked = await self._rooms.change(claims.room, begin)
         if asked is None:
             return shown(room)
-        self._house.promise(room.bots)
         try:
             live = await self._tables.open(room.room, asked, game, room.host, room.players)
         except (EngineAway, Refused) as error:
@@ -231,7 +231,7 @@ class Lobbies:
 
     def _need_drivers(self, room: Room) -> None:
         """Raises LobbyError `bots_busy`: its bots would sit at the table and do nothing."""
-        if not self._house.drives(room.bots):
+        if not self._house.drives(room.room, room.bots):
             self._metrics.no_place_for("bot")
             raise LobbyError("bots_busy")
 

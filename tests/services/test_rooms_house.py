@@ -202,12 +202,14 @@ async def test_a_table_whose_bots_nobody_would_drive_is_not_opened_and_opens_wit
 
 async def test_a_seat_is_not_promised_twice(one: Worker, own_nats: bus.Bus) -> None:
     """Workers say only every half a second how many seats are left."""
-    ann, bo = await one.client.create("Ann"), await one.client.create("Bo")
+    hosts = [await one.client.create(f"Host {n}") for n in range(4)]
     await workers_say(own_nats, one, WorkerBeat("w", free=1))
-    for host in (ann, bo):
+    for host in hosts:
         await one.client.act(host.token, ask.AddBot())
-    assert (await one.client.act(ann.token, ask.StartTable())).table is not None
-    assert await refusal(one.client.act(bo.token, ask.StartTable())) == BOTS_BUSY
+    starts = [one.client.act(host.token, ask.StartTable()) for host in hosts]
+    answers = await asyncio.gather(*starts, return_exceptions=True)
+    codes = [a.details() for a in answers if isinstance(a, grpc.aio.AioRpcError)]
+    assert codes == ["bots_busy"] * 3
 
 
 async def test_workers_that_say_nothing_of_seats_are_left_to_do_what_they_can(one: Worker, own_nats: bus.Bus) -> None:
