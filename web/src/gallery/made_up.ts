@@ -1,9 +1,11 @@
 /** Sessions that never were, for the gallery. */
 
+import { errorOf } from '../lib/api'
 import { Session } from '../lib/session.svelte'
 import { TvSession } from '../lib/tv.svelte'
 import type { Lobby, Member, Mine, Phase, TableView, View } from '../lib/wire'
 import { words } from '../messages/words.svelte'
+import { rememberName } from '../places/name'
 import type { Place } from './places'
 
 const NAMES = ['Ann', 'Bo', 'Maximilian Weber', 'Chidi', 'Dörte', 'Eve', 'Farid', 'Grandma Josephine']
@@ -106,6 +108,8 @@ export interface Wish {
   notice: string | null
   /** Home says what happened, and knows a room to go back to. */
   why: boolean
+  /** There is no room to be had. */
+  full: boolean
   /** The longest run there may be. */
   long: boolean
   stuck: boolean
@@ -127,6 +131,7 @@ export const USUAL: Wish = {
   over: false,
   notice: null,
   why: false,
+  full: false,
   long: false,
   stuck: false,
   paused: false,
@@ -139,7 +144,8 @@ export const USUAL: Wish = {
 /** Fields are what places read; actions do nothing, or change what the gallery shows. */
 export function player(place: Place, wish: Wish): Session {
   const session = new Session()
-  session.host = () => new Promise(() => undefined)
+  session.host = () => (wish.full ? Promise.reject(errorOf('house_full')) : new Promise(() => undefined))
+  rememberName(wish.full ? 'Ann' : '')
   // As practice.svelte.ts keeps it.
   if (wish.practice) sessionStorage.setItem('snatch.practice', ROOM)
   else sessionStorage.removeItem('snatch.practice')

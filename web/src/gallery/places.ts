@@ -19,6 +19,7 @@ const FULL = { n: 8, bots: 3, piles: 32 }
 export const PLACES: Record<string, Place> = {
   home: { home: true },
   'home-again': { home: true, wish: { why: true } },
+  'home-full': { home: true, wish: { full: true }, behind: 'host' },
   welcome: { home: true, behind: 'practise' },
   practice: { phase: 'live', wish: { practice: true, n: 2, bots: 1, piles: 5 } },
   lobby: { phase: null },
