@@ -138,6 +138,10 @@ def test_the_limits_and_the_version_are_the_servers_own() -> None:
         f"{player.ACTS_PER_SECOND:.0f} a second, {player.ACTS_BURST:.0f} in a burst;"
         f" a TV's pings {tv.PINGS_PER_SECOND:.0f} a second"
     )
+    assert felt.EARLY == 1 / 2
+    assert rows["reports of what was felt"] == (
+        f"one in half the seconds that `welcome` says; {felt.MOST_MOVES} moves, {felt.MOST_EVENTS} of all else in one"
+    )
     assert rows["moves without an answer"] == f"{seat.MAX_UNANSWERED}; {place.MAX_EARLY} before the first snapshot"
     assert rows["messages that can't be read"] == f"{player.MAX_BAD} a socket, a TV's {tv.MAX_BAD}"
     assert rows["what waits to be sent to a socket"] == (
