@@ -73,6 +73,8 @@ async def test_everything_is_large_enough_and_on_the_screen_with_eight_players_a
     await expect(tv("tv-player")).to_have_count(8, timeout=PATIENCE)
     await readable(tv, '[data-testid="tv-player"]')
     await people.start(ann)
+    # More than a hand: scores that are no game's last stay until the host goes on.
+    await must(ann, client_in.SetOptions({"length": "to25"}))
     rare.deals.give(people.room, deck(snatch=HEARTS, work="As Ac Ad"), *[deck(work="As Ah Ac Ad")] * 7)
     await must(ann, client_in.Deal())
     await people.live()
@@ -90,7 +92,11 @@ async def test_everything_is_large_enough_and_on_the_screen_with_eight_players_a
     await tv.phase("scores")
     await expect(tv("score")).to_have_count(8, timeout=PATIENCE)
     await readable(tv, '[data-testid="score"]')
-    await must(ann, client_in.Standings())
+    rare.deals.give(people.room, deck(snatch=HEARTS), *[deck()] * 7)
+    await must(ann, client_in.NextHand())
+    await people.live()
+    for card in HEARTS.split():
+        await must(ann, ToMiddle(card, "snatch"))
     await tv.phase("standings")
     await expect(tv("place")).to_have_count(8, timeout=PATIENCE)
     await readable(tv, '[data-testid="place"]')
