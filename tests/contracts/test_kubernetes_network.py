@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from stack.manifests import selects
+from stack.manifest_rules import selects
 from tests.contracts.kubernetes_base import BASE, COMPOSE, SERVICES, manifests, run
 
 POLICIES = [m for m in manifests(BASE) if m["kind"] == "NetworkPolicy"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stack.manifests import astray, careless, selects
+from stack.manifest_rules import astray, careless, selects
 
 
 def deployment() -> dict[str, Any]:
@@ -21,7 +21,9 @@ def deployment() -> dict[str, Any]:
             "capabilities": {"drop": ["ALL"]},
         },
         "resources": {"requests": {"cpu": "1", "memory": "1Mi"}, "limits": {"memory": "1Mi"}},
-        "livenessProbe": {},
+        "livenessProbe": {"httpGet": {"port": "ops"}},
+        "ports": [{"name": "ops", "containerPort": 9000}],
+        "volumeMounts": [{"name": "secrets"}],
         "envFrom": [{"configMapRef": {"name": "settings"}}],
     }
     spec = {
@@ -38,12 +40,18 @@ def deployment() -> dict[str, Any]:
 SETTINGS = {"kind": "ConfigMap", "metadata": {"name": "settings"}}
 
 
-def service(selector: dict[str, str]) -> dict[str, Any]:
-    return {"kind": "Service", "metadata": {"name": "thing"}, "spec": {"selector": selector}}
+def service(selector: dict[str, str], port: str = "ops") -> dict[str, Any]:
+    ports = [{"name": "public", "port": 80, "targetPort": port}]
+    return {"kind": "Service", "metadata": {"name": "thing"}, "spec": {"selector": selector, "ports": ports}}
+
+
+def ingress(port: str) -> dict[str, Any]:
+    path = {"backend": {"service": {"name": "thing", "port": {"name": port}}}}
+    return {"kind": "Ingress", "metadata": {"name": "way"}, "spec": {"rules": [{"http": {"paths": [path]}}]}}
 
 
 def test_what_is_right_is_passed_over() -> None:
-    manifests = [deployment(), SETTINGS, service({"name": "thing"})]
+    manifests = [deployment(), SETTINGS, service({"name": "thing"}), ingress("public")]
     assert astray(manifests) == careless(manifests) == []
 
 
@@ -57,6 +65,29 @@ def test_a_name_that_leads_nowhere_is_told() -> None:
 def test_a_selector_that_means_nobody_is_told() -> None:
     told = astray([deployment(), SETTINGS, service({"name": "thong"})])
     assert told == ["Service thing selects nothing by {'matchLabels': {'name': 'thong'}}"]
+
+
+def test_ports_that_nobody_has_are_told() -> None:
+    thing = deployment()
+    thing["spec"]["template"]["spec"]["containers"][0]["livenessProbe"]["httpGet"]["port"] = "oops"
+    told = astray([thing, SETTINGS, service({"name": "thing"}, "grpc"), ingress("private")])
+    assert told == [
+        "Deployment thing: its livenessProbe asks at oops, which is no port of it",
+        "Service thing leads to port grpc, where nobody listens",
+        "Ingress way leads to thing's port private, which it hasn't",
+    ]
+
+
+def test_a_volume_that_is_not_there_or_for_nothing_is_told() -> None:
+    thing = deployment()
+    thing["spec"]["template"]["spec"]["containers"][0]["volumeMounts"] = [{"name": "data"}]
+    assert astray([thing, SETTINGS]) == [
+        "Deployment thing: volume data is not there",
+        "Deployment thing: volume secrets is not mounted",
+    ]
+    of_a_set = thing | {"kind": "StatefulSet"}
+    of_a_set["spec"] |= {"replicas": 1, "volumeClaimTemplates": [{"metadata": {"name": "data"}}]}
+    assert astray([of_a_set, SETTINGS]) == ["StatefulSet thing: volume secrets is not mounted"]
 
 
 def test_pods_of_a_set_are_known_by_their_numbers() -> None:
