@@ -9,8 +9,9 @@ import pytest
 import yaml
 
 from services.gateway.metrics import MOVE_SECONDS
-from stack import queries
+from stack import dashboards, queries
 from stack.data import ROOT
+from tests.contracts.watching.dashboard import read
 from tests.contracts.watching.promql import Known, in_words
 from wire.places import PARTITIONS
 
@@ -66,6 +67,16 @@ def test_the_runbook_says_of_an_alert_what_it_means_what_players_see_and_what_to
 def test_the_runbook_names_settings_that_there_are() -> None:
     settings = (ROOT / "docs" / "settings.md").read_text()
     assert [name for name in set(re.findall(r"SNATCH_[A-Z_]+", CHAPTER)) if f"`{name}`" not in settings] == []
+
+
+def test_the_runbook_names_panels_that_there_are() -> None:
+    boards = [read(file.read_bytes()) for file in dashboards.files()]
+    titles = {board.title.split()[0]: [panel.title for panel in board.panels] for board in boards}
+    named = re.findall(rf"\*({'|'.join(titles)})\*, (“[^”]+”(?: and “[^”]+”)*)", DOC)
+    assert len(named) > 10
+    for board, quoted in named:
+        for panel in re.findall(r"“([^”]+)”", quoted):
+            assert any(title.startswith(panel) for title in titles[board]), f"{board} has no “{panel}”"
 
 
 def test_the_runbook_has_no_section_of_an_alert_that_is_none() -> None:
