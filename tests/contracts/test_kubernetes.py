@@ -43,6 +43,11 @@ def of_target(target: str, word: str) -> str:
     return said[-1]
 
 
+def make_secrets(folder: Path) -> None:
+    env = {**os.environ, "SNATCH_SECRETS": str(folder)}
+    subprocess.run([str(ROOT / "deploy" / "make-secrets.sh")], env=env, check=True, capture_output=True)
+
+
 # ---- each service -------------------------------------------------------------------------
 
 
@@ -171,6 +176,20 @@ def test_nats_says_that_the_log_is_full_before_its_volume_is() -> None:
         assert log < int(store.removesuffix("GB")) * 1000**3 < bytes_of(volume)
 
 
+def test_three_servers_are_three_everywhere(tmp_path: Path) -> None:
+    """In the set, in settings, by their own names, and in the routes among them."""
+    servers = [m["metadata"]["name"] for m in manifests(PRODUCTION) if m["kind"] == "Service"]
+    nats = next(m for m in manifests(PRODUCTION) if m["kind"] == "StatefulSet" and m["metadata"]["name"] == "nats")
+    first = next(m for m in manifests(BASE) if m["kind"] == "StatefulSet" and m["metadata"]["name"] == "nats")
+    numbers = range(first["spec"]["ordinals"]["start"], first["spec"]["ordinals"]["start"] + nats["spec"]["replicas"])
+    assert servers == [f"nats-{number}" for number in numbers]
+    told_of = lines(PRODUCTION / "settings.env")
+    assert told_of["NATS_URL"].split(",") == [f"nats://{server}:4222" for server in servers]
+    assert told_of["SNATCH_LOG_REPLICAS"] == str(len(servers))
+    make_secrets(tmp_path)
+    assert re.findall(r"@(nats-\d):6222", (tmp_path / "nats_routes").read_text()) == servers
+
+
 def test_redis_is_started_as_compose_starts_it_its_copy_too() -> None:
     wanted = [re.sub(r"\$\{\w+:-(\w+)\}", r"\1", word) for word in COMPOSE["redis"]["command"]]
     assert run("redis").container["args"] == wanted
@@ -180,8 +199,7 @@ def test_redis_is_started_as_compose_starts_it_its_copy_too() -> None:
 
 
 def test_every_secret_that_a_pod_asks_for_is_one_that_the_script_makes(tmp_path: Path) -> None:
-    env = {**os.environ, "SNATCH_SECRETS": str(tmp_path)}
-    subprocess.run([str(ROOT / "deploy" / "make-secrets.sh")], env=env, check=True, capture_output=True)
+    make_secrets(tmp_path)
     asked = {
         item["key"]
         for manifest in manifests(BASE, PRODUCTION)
