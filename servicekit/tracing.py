@@ -7,6 +7,7 @@ pass no line of theirs.
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,13 +19,16 @@ from servicekit.settings import Settings
 if TYPE_CHECKING:
     from servicekit.tracing_spans import Traces
 
+SWITCH = "OTEL_SDK_DISABLED"
+"""OpenTelemetry's own: true, and nothing is traced."""
+
 
 def traces(service: str, settings: Settings) -> Traces | None:
     """What the settings ask for; None: nothing is traced here.
 
     Raises OSError, with its cure, when spans can't be sent as they are asked to be.
     """
-    if settings.trace_ratio <= 0:
+    if settings.trace_ratio <= 0 or os.environ.get(SWITCH, "").strip().lower() == "true":
         return None
     # Only here, as below: OpenTelemetry is loaded where something is traced, and nowhere else.
     from servicekit.tracing_spans import Traces, to_collector

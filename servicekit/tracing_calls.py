@@ -10,10 +10,9 @@ from typing import Any
 
 import grpc
 from opentelemetry import trace
-from opentelemetry.context import Context
 
 from servicekit import rpc
-from servicekit.tracing_spans import NOTHING, TRACEPARENT, SpanKind, Traces, inside, now, traceparent, within
+from servicekit.tracing_spans import NOTHING, TRACEPARENT, Context, SpanKind, Traces, inside, now, traceparent, within
 
 Ask = Callable[[grpc.aio.ClientCallDetails, Any], Any]
 

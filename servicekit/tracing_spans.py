@@ -12,7 +12,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from random import random
 
 from opentelemetry import trace
@@ -39,7 +39,25 @@ NOWHERE = Context()
 now = time.time_ns
 _w3c = TraceContextTextMapPropagator()
 
-__all__ = ["NOTHING", "NOWHERE", "Span", "SpanKind", "Traces"]
+__all__ = [
+    "NOTHING",
+    "NOWHERE",
+    "TRACEPARENT",
+    "Context",
+    "Said",
+    "Span",
+    "SpanKind",
+    "Traces",
+    "a_move",
+    "carried",
+    "failed",
+    "inside",
+    "named",
+    "now",
+    "to_collector",
+    "traceparent",
+    "within",
+]
 
 
 def to_collector() -> SpanProcessor:
@@ -79,7 +97,7 @@ class Traces:
 
         def end() -> None:
             self._provider.shutdown()
-            if not loop.is_closed():
+            with suppress(RuntimeError):  # the loop is closed: nobody waited for so long
                 loop.call_soon_threadsafe(sent.set)
 
         threading.Thread(target=end, name="last-spans", daemon=True).start()
@@ -99,7 +117,7 @@ class Traces:
             yield span
 
     def sampled(self) -> bool:
-        """Whether a move that comes in now is traced."""
+        """Whether a move, or a seat's attaching, that begins now is traced."""
         return self._chance() < self._ratio
 
     def begin(self, name: str, parent: Context, kind: SpanKind, began: int, said: Said) -> Span:

@@ -127,6 +127,11 @@ async def test_the_ratio_is_the_share_of_moves_that_are_sampled() -> None:
     assert [traces.sampled() for _ in range(4)] == [True, True, False, False]
 
 
+async def test_opentelemetrys_own_switch_turns_them_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(tracing.SWITCH, "true")
+    assert tracing.traces("gateway", settings()) is None
+
+
 async def test_a_header_that_is_no_trace_is_passed_over_and_the_frame_is_heard() -> None:
     traces = Traces("gateway", settings(), SpanProcessor())
     for value in ("", "no trace", "00-0-0-01,,", "00-" + "0" * 32 + "-" + "0" * 16 + "-01", "\xff"):
