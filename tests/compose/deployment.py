@@ -119,8 +119,12 @@ class Deployment:
                 return
 
     def scale(self, service: str, replicas: int) -> None:
-        """More or fewer of one; the others stay.  Those that are new are started, and no more."""
-        self.compose("up", "--detach", "--no-recreate", "--scale", f"{service}={replicas}", service, capture=True)
+        """More or fewer of one; the others stay.  Those that are new are started, and no more.
+
+        Without those that it depends on, which would be waited for; so compose makes these anew at its next `up`.
+        """
+        how = ("--detach", "--no-deps", "--no-recreate", "--scale", f"{service}={replicas}")
+        self.compose("up", *how, service, capture=True)
 
     def release(self) -> None:
         """As an operator does it, while people play."""
