@@ -12,10 +12,10 @@ import pytest
 import pytest_asyncio
 
 from servicekit import logs
-from simulate import chaos_report
 from simulate.chaos_room import RoomWish
-from simulate.chaos_run import CellResult, ChaosRun
+from simulate.chaos_run import ChaosRun
 from tests.browser.pages import RESULTS
+from tests.compose import losses
 from tests.compose.deployment import Deployment, new_deployment
 from tests.compose.nats_door import NatsDoor
 
@@ -25,26 +25,13 @@ collect_ignore_glob = [] if os.environ.get("SNATCH_TEST_COMPOSE") else ["test_*.
 ROOMS = 6
 WISH = RoomWish(seats=2, bots=1, rooms=ROOMS)
 
-TABLE = pytest.StashKey[list[CellResult]]()
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.stash[TABLE] = []
-
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """What befell, and what it cost: the table of faults and losses."""
-    results = config.stash[TABLE]
+    """Before pytest's own closing line."""
+    results = losses.noted(config)
     if results:
         terminalreporter.section("faults and losses")
-        terminalreporter.write_line(chaos_report.table(results))
-        terminalreporter.write_line("")
-        terminalreporter.write_line(chaos_report.words(results, [], strict=False))
-        for result in (r for r in results if r.cell.fault == "RELEASE"):
-            terminalreporter.write_line(
-                f"a release while {len(result.verdicts)} rooms played: {result.acknowledged} moves acknowledged,"
-                f" {result.lost} lost, the longest pause {max(result.gaps, default=0.0):.2f} s"
-            )
+        terminalreporter.write_line(losses.told(results))
     if began := os.environ.get("CI_BEGAN"):
         minutes, seconds = divmod(round(time.time() - float(began)), 60)
         terminalreporter.write_line(f"\n.ci/run has taken {minutes}:{seconds:02}")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from simulate.chaos_cells import Cell
-from simulate.chaos_run import CellResult, ChaosRun
+from simulate.chaos_run import ChaosRun
 from simulate.faults import Fault
-from tests.compose.conftest import TABLE
+from tests.compose import losses
 from tests.compose.container_faults import ContainerFaulter
 from tests.compose.deployment import REPLICAS, SERVICES, Deployment
 
@@ -31,6 +31,6 @@ def cells() -> list[Cell]:
 async def test_nothing_is_lost_by_a_fault(
     cell: Cell, deployment: Deployment, players: ChaosRun, pytestconfig: pytest.Config
 ) -> None:
-    result: CellResult = await players.cell(cell, ContainerFaulter(deployment, cell.kind))
-    pytestconfig.stash[TABLE].append(result)
+    result = await players.cell(cell, ContainerFaulter(deployment, cell.kind))
+    losses.note(pytestconfig, players, result)
     assert not result.failures(), players.found.told

@@ -11,7 +11,7 @@ from simulate.chaos_cells import Cell
 from simulate.chaos_run import ChaosRun
 from simulate.door import Door
 from simulate.phone import Phone
-from tests.compose.conftest import TABLE
+from tests.compose import losses
 from tests.compose.deployment import SERVICES, Deployment
 from tests.compose.deployment_faults import Whole, taken_down_and_up
 
@@ -28,7 +28,7 @@ async def test_tables_and_lobbies_outlive_a_restart_of_everything(
     codes: dict[str, set[int]] = {}
     cell = Cell("everything", "DOWN", every=1.0, duration=1.0)
     result = await players.cell(cell, Whole(taken_down_and_up(deployment, codes)))
-    pytestconfig.stash[TABLE].append(result)
+    losses.note(pytestconfig, players, result)
     assert not result.failures(), players.found.told
     assert {service: codes[service] for service in SERVICES} == {service: {0} for service in SERVICES}
     relisted = deployment.prometheus().ask('sum(snatch_rooms_reconciled_total{what="relisted"})')

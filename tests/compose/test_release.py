@@ -8,7 +8,7 @@ import pytest
 
 from simulate.chaos_cells import Cell
 from simulate.chaos_run import ChaosRun
-from tests.compose.conftest import TABLE
+from tests.compose import losses
 from tests.compose.deployment import REPLICAS, SERVICES, Deployment
 from tests.compose.deployment_faults import Whole
 
@@ -23,7 +23,7 @@ async def test_nothing_is_lost_by_a_release(
 
     cell = Cell("everything", "RELEASE", every=1.0, duration=1.0)
     result = await players.cell(cell, Whole(following.release))
-    pytestconfig.stash[TABLE].append(result)
+    losses.note(pytestconfig, players, result)
     assert not result.failures(), players.found.told
 
     running = [c for c in await asyncio.to_thread(deployment.containers) if c.service in SERVICES]
