@@ -26,6 +26,15 @@ def test_a_lock_has_the_versions_that_are_tested_each_with_a_hash(lock: Path) ->
     assert all("--hash=sha256:" in entry for entry in entries)
 
 
+def test_the_checkers_have_no_other_versions_of_what_is_tested_for_they_share_its_environment() -> None:
+    tested, checkers = pins(ROOT / "requirements.txt"), ROOT / "tools" / "checkers.txt"
+    shared = pins(checkers).keys() & tested.keys()
+    assert "pyyaml" in shared
+    assert {name: pins(checkers)[name] for name in shared} == {name: tested[name] for name in shared}, "run `make lock`"
+    entries = re.split(r"^(?=\S)", checkers.read_text(encoding="utf-8"), flags=re.M)[1:]
+    assert all("--hash=sha256:" in entry for entry in entries)
+
+
 @pytest.mark.parametrize("service", ["gateway", "rooms", "engine", "bots", "watch"])
 def test_a_services_lock_has_all_that_it_asks_for(service: str) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
