@@ -37,6 +37,9 @@ if [ -z "${SNATCH_SECRETS:-}" ]; then
   grep -q '^COMPOSE_PROJECT_NAME=' "$root/.env" || echo COMPOSE_PROJECT_NAME=snatch >>"$root/.env"
 fi
 
+# What containers are shown of this clone they must be able to read, whatever your umask is; it may be somebody else's.
+(cd "$root/deploy" && chmod -R go+rX caddy grafana nats prometheus 2>/dev/null) || true
+
 new snatch_secret
 # Read beside the other while that is changed (docs/operations.md); empty at all other times.
 [ -e snatch_secret_also ] || put snatch_secret_also </dev/null
