@@ -37,7 +37,7 @@ scales() { # as many of each as there are
   for name in $services; do printf '%s\n' --scale "$name=$(count "$name")"; done
 }
 
-up() { # options and services: tried again, for one that is busy may seem unhealthy for a moment
+up() { # options: tried again, for one that is busy may seem unhealthy for a moment
   local now
   mapfile -t now < <(scales)
   for _ in 1 2 3; do
@@ -53,8 +53,8 @@ for service in $services; do
   mapfile -t old < <(outdated "$service")
   all=$(count "$service")
   beside=$((2 * ${#old[@]} > all ? 2 * ${#old[@]} : all))
-  # Not with --no-deps: compose would soon make those anew that were made with it.
-  up --no-recreate --scale "$service=$beside" "$service"
+  # Not of this service alone: compose would soon make those anew that were made without what they depend on.
+  up --no-recreate --scale "$service=$beside"
   until_well "$service"
   for container in "${old[@]}"; do
     docker stop --time 30 "$container" >/dev/null

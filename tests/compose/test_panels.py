@@ -20,7 +20,7 @@ from tests.compose.deployment import SERVICES, Deployment
 from tests.compose.deployment_faults import Whole
 from tests.compose.prometheus import Series, something
 
-pytestmark = [pytest.mark.compose, pytest.mark.asyncio(loop_scope="session")]
+pytestmark = pytest.mark.compose
 
 LOAD = ("--players", "40", "--duration", "25", "--json", "/dev/stdout")
 FOUND_WITHIN = 120.0
@@ -65,6 +65,7 @@ class Panels:
         return "\n".join(lines) + "\n"
 
 
+@pytest.mark.asyncio(loop_scope="session")
 async def test_every_panel_and_every_rule_finds_something_under_load_and_nothing_is_lost_by_it(
     deployment: Deployment, players: ChaosRun, pytestconfig: pytest.Config
 ) -> None:
