@@ -134,6 +134,13 @@ class Bus(Client):
             self._transport = ListeningTransport(self.listeners)
         await super()._connect_to_server(s)
 
+    async def _process_pong(self) -> None:
+        """The answer to whoever gave up on it is nobody's."""
+        # nats-py's own gives it all the same, fails, and reads nothing more: for 3 s this process would be deaf.
+        if self._pongs and self._pongs[0].done():
+            self._pongs[0] = asyncio.get_running_loop().create_future()
+        await super()._process_pong()
+
     @staticmethod
     def _parse_header_lines(raw: bytes) -> dict[str, str]:
         """nats-py's own looks at each character of each name: a sixth of what taking partitions over cost."""

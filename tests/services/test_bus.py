@@ -121,6 +121,20 @@ async def test_who_listens_hears_in_order_among_those_who_subscribe_and_on_the_n
     await nc.close()
 
 
+async def test_whoever_gives_up_waiting_for_a_flush_makes_nobody_deaf(nc: bus.Bus) -> None:
+    heard = await nc.subscribe("a.word")
+    await bus.barrier(nc)
+    flush = asyncio.create_task(nc.flush(5))
+    await asyncio.wait([flush], timeout=0)
+    assert nc._pongs, "it has asked"
+    flush.cancel()
+    await asyncio.wait([flush])
+    assert flush.cancelled()
+    await nc.publish("a.word", b"after it")
+    assert (await heard.next_msg(timeout=5)).data == b"after it"
+    assert nc.counts.disconnects == 0
+
+
 async def test_a_subject_or_a_header_that_would_end_its_line_is_not_published(nc: bus.Bus) -> None:
     for subject in ("", "a b", "a\r\nPUB b 0", "a\tb"):
         with pytest.raises(nats.errors.BadSubjectError):
