@@ -102,22 +102,21 @@ class Dealers:
 
     async def _warm_up(self) -> None:
         assert self._pool is not None
-        try:
-            await asyncio.get_running_loop().run_in_executor(self._pool, os.getpid)
-        except BrokenExecutor:
+        up = asyncio.get_running_loop().run_in_executor(self._pool, os.getpid)
+        await _done_within(up, None)
+        if up.cancelled() or up.exception() is not None:
             self._log.error("deal workers can't be started; deals will be made in a thread")
         self.ready = True
 
 
-async def _done_within(made: asyncio.Future[list[bytes]], seconds: float) -> bool:
-    """Not `wait_for`: a pool whose future was cancelled beneath it can't end in peace when its workers are killed."""
-    try:
-        await asyncio.wait([made], timeout=seconds)
-    except asyncio.CancelledError:
-        made.cancel()
-        raise
-    if not made.done():
-        made.add_done_callback(lambda late: late.cancelled() or late.exception())
+async def _done_within(made: asyncio.Future[Any], seconds: float | None) -> bool:
+    """Whether it was done; `seconds` None: however long it takes.
+
+    It is never cancelled, whoever gives up: a pool with such a future beneath it fails when a worker dies, and tells
+    nobody that theirs is lost.
+    """
+    made.add_done_callback(lambda done: done.cancelled() or done.exception())  # there may be nobody left to ask it
+    await asyncio.wait([made], timeout=seconds)
     return made.done()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import threading
 from collections.abc import AsyncIterator
 
 import msgspec
@@ -261,3 +262,21 @@ async def test_workers_end_with_the_service() -> None:
     await deals.stop()
     _, alive = await asyncio.to_thread(psutil.wait_procs, started, 5)
     assert alive == []
+
+
+async def test_deals_that_are_given_up_hold_up_nobody_whose_worker_dies(monkeypatch: pytest.MonkeyPatch) -> None:
+    failed: list[threading.ExceptHookArgs] = []
+    monkeypatch.setattr(threading, "excepthook", failed.append)
+    workers, kind = Dealers(GAMES, 1), Kind("snatch_solitaire", (0, 1), "{}")
+    await workers.start()
+    given_up = [asyncio.create_task(workers.make(kind, 1)) for _ in range(4)]
+    wanted = asyncio.create_task(workers.make(kind, 1))
+    await asyncio.wait([*given_up, wanted], timeout=0)
+    for deal in given_up:
+        deal.cancel()
+    await asyncio.wait(given_up)
+    for child in workers._children:
+        child.kill()
+    assert len(await wanted) == 1
+    await workers.stop()
+    assert failed == []
