@@ -21,7 +21,7 @@ from servicekit import logs
 from services.rooms.metrics import RoomsMetrics
 from wire import subjects
 from wire.news import EngineLoad, WorkerBeat
-from wire.places import new_code, partition_of
+from wire.places import PARTITIONS, new_code, partition_of
 
 SILENT = 3.0
 """Seconds after which what somebody said of themselves is worth nothing."""
@@ -64,13 +64,22 @@ class House:
 
     def most(self) -> float:
         """Rooms that there may be at once; infinite: nobody knows a bound."""
-        engines = _heard(self._engines).values()
-        told = sum(min(e.tables, e.most) if e.strained else e.most for e in engines) if engines else math.inf
+        engines = self._taking()
+        known = engines and not self._unheard()
+        told = sum(min(e.tables, e.most) if e.strained else e.most for e in engines.values()) if known else math.inf
         return min(self._most or math.inf, told)
+
+    def _taking(self) -> dict[str, EngineLoad]:
+        return {name: load for name, load in _heard(self._engines).items() if not load.gone}
+
+    def _unheard(self) -> bool:
+        """Somebody serves tables and says nothing of how many: one of a release before, while this one goes round."""
+        owners = {self._owner_of(partition) for partition in range(PARTITIONS)}
+        return not owners <= {None, *_heard(self._engines)}
 
     def code(self) -> str:
         """One for a new room, by preference at an engine that has room."""
-        engines = _heard(self._engines)
+        engines = self._taking()
         code = new_code()
         for _ in range(CODES):
             owner = engines.get(self._owner_of(partition_of(code)) or "")
@@ -83,8 +92,9 @@ class House:
 
     def drives(self, room: str, bots: int) -> bool:
         """Whether workers have seats free for so many of this room's, those promised to others just now apart."""
-        free = [w.free for w in _heard(self._workers).values() if w.free is not None]
-        if not free or not bots:
+        workers = _heard(self._workers).values()
+        free = [w.free for w in workers if w.free is not None]
+        if len(free) < len(workers) or not free or not bots:  # a worker that doesn't say may have seats
             return True
         now = _now()
         self._promised = {code: (until, n) for code, (until, n) in self._promised.items() if until > now}
@@ -103,10 +113,7 @@ class House:
         except msgspec.MsgspecError as error:
             self._log.error("an engine's load that can't be understood", why=str(error))
             return
-        if load.gone:
-            self._engines.pop(load.engine, None)
-        else:
-            self._engines[load.engine] = (_now(), load)
+        self._engines[load.engine] = (_now(), load)  # gone, too: what it still serves is known to go elsewhere
 
     async def _hear_worker(self, message: Msg) -> None:
         try:

@@ -177,6 +177,29 @@ async def test_a_new_room_s_code_falls_to_an_engine_that_has_room(own_nats: bus.
     await house.stop(own_nats)
 
 
+async def test_while_an_engine_of_a_release_before_says_nothing_no_bound_is_known(own_nats: bus.Bus) -> None:
+    owners = ["new", "old"]
+    house = House(0, lambda partition: owners[partition % 2], RoomsMetrics())
+    await house.start(own_nats)
+    await own_nats.publish(subjects.ENGINE_LOAD, msgspec.json.encode(EngineLoad("new", 5, 5)))
+    await reach(lambda: "new" in house._engines, "it is heard")
+    assert house.most() == float("inf")
+    owners[1] = "new"
+    assert house.most() == 5
+    await house.stop(own_nats)
+
+
+async def test_an_engine_that_ends_counts_no_more_while_its_tables_go_elsewhere(own_nats: bus.Bus) -> None:
+    house = House(0, lambda partition: "stays" if partition else "ends", RoomsMetrics())
+    await house.start(own_nats)
+    for load in (EngineLoad("stays", 5, 9), EngineLoad("ends", 5, 9), EngineLoad("ends", 5, 9, gone=True)):
+        await own_nats.publish(subjects.ENGINE_LOAD, msgspec.json.encode(load))
+    await reach(lambda: house.most() == 9, "one of them has ended")
+    await own_nats.publish(subjects.ENGINE_LOAD, msgspec.json.encode(EngineLoad("stays", 5, 9, gone=True)))
+    await reach(lambda: house.most() == float("inf"), "nobody is left to say")
+    await house.stop(own_nats)
+
+
 async def test_a_bot_too_many_is_refused_and_the_others_stay(one: Worker, own_nats: bus.Bus) -> None:
     ann = await one.client.create("Ann")
     await workers_say(own_nats, one, WorkerBeat("w", free=1))
@@ -216,4 +239,5 @@ async def test_workers_that_say_nothing_of_seats_are_left_to_do_what_they_can(on
     ann = await one.client.create("Ann")
     await workers_say(own_nats, one, WorkerBeat("of a release before"))
     await one.client.act(ann.token, ask.AddBot())
-    assert (await one.client.act(ann.token, ask.StartTable())).table is not None
+    await workers_say(own_nats, one, WorkerBeat("of this one", free=0))
+    assert (await one.client.act(ann.token, ask.StartTable())).table is not None, "the other one may have a seat"
