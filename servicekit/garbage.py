@@ -46,7 +46,8 @@ class Pauses:
         gc.callbacks.append(self._on)
 
     def stop(self) -> None:
-        gc.callbacks.remove(self._on)
+        if self._on in gc.callbacks:
+            gc.callbacks.remove(self._on)
 
     def _on(self, phase: str, info: dict[str, Any]) -> None:
         if phase == "start":

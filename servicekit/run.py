@@ -122,6 +122,7 @@ async def _main(name: str, settings: S, build: Callable[[S], Service], paced: bo
             await asyncio.wait_for(service.stop(), 10)
         except TimeoutError:
             log.error("did not stop within 10 s")
+        process.stop()
         await ops.stop()
     log.info("stopped")
     return 0

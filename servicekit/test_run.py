@@ -9,7 +9,8 @@ import pytest
 
 from servicekit import run
 from servicekit.garbage import Pauses, settle
-from servicekit.meters import Meters
+from servicekit.meters import Meters, Registry
+from servicekit.process_metrics import ProcessMetrics
 
 
 class Ring:
@@ -67,3 +68,12 @@ def test_each_collection_is_counted_by_its_generation() -> None:
     finally:
         gc.enable()
         pauses.stop()
+
+
+async def test_a_process_that_ends_before_it_began_leaves_nothing_behind() -> None:
+    before = list(gc.callbacks)
+    process = ProcessMetrics(Registry(), "rooms", "a release", "a commit")
+    process.stop()
+    process.start()
+    process.stop()
+    assert gc.callbacks == before
