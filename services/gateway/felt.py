@@ -21,7 +21,7 @@ EARLY = 0.5
 
 
 def take(report: Felt, since: float, every: float, metrics: GatewayMetrics) -> bool:
-    """Count it; False: it was ignored.  `since` the last one that wasn't, and `every`: seconds."""
+    """Count it; False: it was ignored.  `since` the last one that wasn't, or the welcome, and `every`: seconds."""
     taken = every > 0 and since >= EARLY * every and _plausible(report)
     metrics.reported(taken=taken)
     if not taken:

@@ -75,7 +75,8 @@ class Player:
         self._waiting: deque[str | bytes] | None = None
         """What was read already while something waits for its turn: at most what one read brings."""
         self._bad = 0
-        self._felt_at = -math.inf
+        self._felt_at = math.inf
+        """When a report was taken last, or they were asked for: a new socket buys nobody another one."""
         self._log = logs.logger(__name__)
 
     async def run(self) -> None:
@@ -118,6 +119,7 @@ class Player:
         settings = parts.settings
         welcome = Welcome(v=VERSION, build=settings.build, player=self._claims.player, felt=settings.felt_every)
         self._socket.send(msgspec.json.encode(welcome))
+        self._felt_at = self._loop.time()
         parts.presence.here(self._id, room, self._token, self._on_presence_refused)
         parts.lobby_watch.enter(self._socket)
         feed.listeners.append(self)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
+from services.gateway import felt
 from tests.servers import NatsServer
 from tests.services.stage import ROOM, Stage, stage
 
@@ -15,24 +18,35 @@ def told(s: Stage, name: str, **labels: str) -> float | None:
     return s.gateway.registry.get_sample_value(f"snatch_gateway_{name}", labels)
 
 
-async def test_a_page_is_asked_and_what_it_reports_is_counted_for_operators(new_nats: New) -> None:
+async def test_a_page_is_asked_and_what_it_reports_is_counted_for_operators(
+    new_nats: New, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with stage(new_nats) as s:
         s.at_table("p1")
         async with s.seated("p1") as phone:
             assert phone.seen[0]["felt"] == 30
             await phone.send(REPORT)
-            await phone.send(REPORT)
             await phone.move(1)
             await phone.answered(1)
+            assert told(s, "felt_reports_total", result="ignored") == 1, "it can't have felt anything so soon"
+            with monkeypatch.context() as patch:
+                patch.setattr(felt, "EARLY", 0)
+                await phone.send(REPORT)
+                await phone.move(2)
+                await phone.answered(2)
+            await phone.send(REPORT)
+            await phone.move(3)
+            await phone.answered(3)
             assert phone.tags().count("error") == 0
         assert told(s, "felt_move_seconds_count") == 2
         assert told(s, "felt_events_total", what="reconnect") == 1
         assert told(s, "felt_reports_total", result="taken") == 1
-        assert told(s, "felt_reports_total", result="ignored") == 1, "the second came too soon"
-        assert told(s, "received_total", kind="felt") == 2
+        assert told(s, "felt_reports_total", result="ignored") == 2, "the last came too soon"
+        assert told(s, "received_total", kind="felt") == 3
 
 
-async def test_nonsense_is_ignored_and_its_sender_plays_on(new_nats: New) -> None:
+async def test_nonsense_is_ignored_and_its_sender_plays_on(new_nats: New, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(felt, "EARLY", 0)
     async with stage(new_nats, moves_per_second=1000) as s:
         s.at_table("p1")
         async with s.seated("p1") as phone:
