@@ -46,7 +46,9 @@ up() { # options: tried again, for one that is busy may seem unhealthy for a mom
   exit 1
 }
 
-docker compose up --detach --no-deps setup
+# Gone and made, not made anew: compose stops everybody who depends on what it makes anew.
+docker compose rm --stop --force setup
+up --no-recreate
 [ "$(docker wait "$(docker compose ps --all --quiet setup)")" = 0 ]
 
 for service in $services; do
