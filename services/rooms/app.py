@@ -132,20 +132,16 @@ class Rooms:
         """Logged at each change, not at each call."""
         was, self._redis_away = self._redis_away, why
         now = asyncio.get_running_loop().time()
-        if self._away_since is not None:
-            self._metrics.redis_was_away(now - self._away_since)
-            self._away_since = now
-        elif why is not None:
-            self._away_since = now
-        if (was is None) == (why is None):
-            return
+        since, self._away_since = self._away_since, None if why is None else now
+        if since is not None:
+            self._metrics.redis_was_away(now - since)
         self._metrics.redis_is_away(why is not None)
         if why is not None:
-            self._log.warning("Redis is away", why=why)
-            return
-        self._log.info("Redis is there")
-        if self._away_since is not None:
-            self._metrics.redis_is_back()
-        if self.reconciler is not None and self._away_since is not None:
-            self.reconciler.soon()
-        self._away_since = None
+            if since is None:
+                self._log.warning("Redis is away", why=why)
+        elif was is not None:
+            self._log.info("Redis is there")
+            if since is not None:
+                self._metrics.redis_is_back()
+                if self.reconciler is not None:
+                    self.reconciler.soon()

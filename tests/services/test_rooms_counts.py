@@ -24,6 +24,21 @@ async def test_a_redis_that_goes_and_comes_back_is_counted(nats_url: str, new_re
         assert told(one, "redis_returns_total") == 1
 
 
+async def test_a_redis_that_is_away_from_the_start_is_told_as_one_that_went(
+    nats_url: str, new_redis: Callable[[], Any]
+) -> None:
+    """Whoever starts rooms anew meanwhile must not end the alert by it."""
+    server = new_redis()
+    server.stop()
+    async with rooms_worker(nats_url, server.url, TwinTables()) as one:
+        assert await refusal(one.client.create()) == ("UNAVAILABLE", "lobby_away")
+        assert told(one, "redis_away") == 1
+        server.start()
+        assert (await one.client.create()).room
+        assert told(one, "redis_away") == 0
+        assert told(one, "redis_away_seconds_total") > 0
+
+
 def told(worker: Worker, name: str, **labels: str) -> float:
     value = worker.service.registry.get_sample_value(f"snatch_rooms_{name}", labels)
     assert value is not None
