@@ -78,7 +78,7 @@ gallery: ## pictures of every place on every screen, light and dark, into test-r
 	@$(SETUP) test
 	@$(RUN) tests.gallery.make $(ARGS)
 
-lint: ## style, types, import walls, protos, the client
+lint: ## style, types, import walls, protos, the client; images, rules, dashboards, manifests
 	@$(SETUP) lint
 	@$(RUN) stack.checks lint
 
