@@ -96,14 +96,16 @@ class House:
         free = [w.free for w in workers if w.free is not None]
         if len(free) < len(workers) or not free or not bots:  # a worker that doesn't say may have seats
             return True
-        now = _now()
-        self._promised = {code: (until, n) for code, (until, n) in self._promised.items() if until > now}
-        return sum(free) - sum(n for code, (_, n) in self._promised.items() if code != room) >= bots
+        return sum(free) - sum(n for code, (_, n) in self._standing().items() if code != room) >= bots
 
     def promise(self, room: str, bots: int) -> None:
         """Its table, with so many, is about to open: these seats are nobody else's."""
         if bots:
-            self._promised[room] = (_now() + PROMISED, bots)
+            self._promised = self._standing() | {room: (_now() + PROMISED, bots)}
+
+    def _standing(self) -> dict[str, tuple[float, int]]:
+        now = _now()
+        return {code: (until, n) for code, (until, n) in self._promised.items() if until > now}
 
     # ---- heard ----
 

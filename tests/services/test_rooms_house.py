@@ -235,6 +235,14 @@ async def test_a_seat_is_not_promised_twice(one: Worker, own_nats: bus.Bus) -> N
     assert codes == ["bots_busy"] * 3
 
 
+async def test_a_promise_is_forgotten_though_nobody_asks_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(house_module, "PROMISED", 0.0)
+    house = House(0, lambda partition: None, RoomsMetrics())
+    for n in range(100):
+        house.promise(f"room {n}", 1)
+    assert len(house._promised) == 1
+
+
 async def test_workers_that_say_nothing_of_seats_are_left_to_do_what_they_can(one: Worker, own_nats: bus.Bus) -> None:
     ann = await one.client.create("Ann")
     await workers_say(own_nats, one, WorkerBeat("of a release before"))
