@@ -24,6 +24,13 @@ from wire.places import partition_of
 HOUSE_FULL, BOTS_BUSY = ("RESOURCE_EXHAUSTED", "house_full"), ("RESOURCE_EXHAUSTED", "bots_busy")
 
 
+@pytest.fixture(autouse=True)
+def long_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is said once in a test holds to its end, however busy the machine is."""
+    monkeypatch.setattr(house_module, "SILENT", 60.0)
+    monkeypatch.setattr(house_module, "PROMISED", 60.0)
+
+
 @pytest.fixture
 def own_url(new_nats: Callable[[], NatsServer]) -> str:
     """Others' engines must not be heard."""
