@@ -38,7 +38,7 @@ DOCKERFILE = (ROOT / "deploy" / "Dockerfile").read_text()
 def of_target(target: str, word: str) -> str:
     """What the image says last of a word, in its own stage or, for what all share, in `service`."""
     stages = re.split(r"^FROM ", DOCKERFILE, flags=re.M)
-    texts: list[str] = [next(s for s in stages if re.match(rf"\S+ AS {name}\b", s)) for name in ("service", target)]
+    texts: list[str] = [next(s for s in stages if re.match(rf"\S+ AS {name}\n", s)) for name in ("service", target)]
     said: list[str] = [found for text in texts for found in re.findall(rf"^{word} (.*)$", text, re.M)]
     return said[-1]
 
