@@ -37,7 +37,13 @@ class Settings(BaseSettings):
     Raises SettingsError for a folder of secrets that isn't there or can't be read.
     """
 
-    model_config = SettingsConfigDict(env_prefix="SNATCH_", extra="ignore", frozen=True, populate_by_name=True)
+    model_config = SettingsConfigDict(
+        env_prefix="SNATCH_",
+        extra="ignore",
+        frozen=True,
+        populate_by_name=True,
+        hide_input_in_errors=True,  # errors are printed, and what is wrong may be beside a password
+    )
 
     instance: str = Field(default_factory=lambda: secrets.token_hex(4), description="This process's own id.")
     nats_url: str = Field(

@@ -49,5 +49,15 @@ def test_a_user_without_a_password_is_refused(folder: Path, monkeypatch: pytest.
         Settings()
 
 
+def test_what_is_said_of_wrong_settings_holds_no_secret(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NATS_PASSWORD", "hidden")
+    monkeypatch.setenv("SNATCH_SECRET", "too short")
+    for wrong in (Settings, TokenSettings):
+        with pytest.raises(ValidationError) as error:
+            wrong()
+        assert "hidden" not in str(error.value)
+        assert "too short" not in str(error.value)
+
+
 def test_without_a_user_nats_is_told_none(folder: Path) -> None:
     assert Settings().nats_credentials is None
