@@ -270,7 +270,13 @@ async def test_a_prometheus_without_services_is_told_apart(capsys: pytest.Captur
 async def test_ctrl_c_is_a_way_to_leave_it_and_no_failure(tmp_path: Path) -> None:
     async with stack_twin(tmp_path, registries()) as data:
         command = (sys.executable, "-m", "stack.top", "--plain", "--every", "0.2", "--data", str(data.path))
-        process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE, cwd=ROOT)
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            stdout=asyncio.subprocess.PIPE,
+            cwd=ROOT,
+            # Whatever a shell starts in the background has it ignored, and so have these tests there.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
         assert process.stdout is not None
         async with asyncio.timeout(60):
             assert b"players=0" in await process.stdout.readline()
