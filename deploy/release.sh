@@ -15,13 +15,17 @@ there() { # service: its containers, a line each
 
 outdated() { # service: those of another image than the one that is named now
   local image
-  image=$(docker image inspect --format '{{.Id}}' "$(grep "^snatch-$1:" <<<"$images")")
-  there "$1" | xargs docker inspect --format '{{.Id}} {{.Image}}' | awk -v image="$image" '$2 != image { print $1 }'
+  image=$(docker image inspect --format '{{.Id}}' "$(grep "^snatch-$1:" <<<"$images")") || return
+  there "$1" | xargs -r docker inspect --format '{{.Id}} {{.Image}}' | awk -v image="$image" '$2 != image { print $1 }'
 }
 
 until_well() { # service: as soon as all of it is healthy; after two minutes say so and end
+  local states
   for _ in $(seq 240); do
-    there "$1" | xargs docker inspect --format '{{.State.Health.Status}}' | grep -qvx healthy || return 0
+    # A question that Docker has no time for is no answer.
+    if states=$(there "$1" | xargs -r docker inspect --format '{{.State.Health.Status}}'); then
+      grep -qvx healthy <<<"${states:-healthy}" || return 0
+    fi
     sleep 0.5
   done
   echo "✗ $1 does not get healthy: docker compose logs $1" >&2
@@ -29,17 +33,31 @@ until_well() { # service: as soon as all of it is healthy; after two minutes say
   exit 1
 }
 
+# Whatever is asked below: a service of which nothing is known would be scaled to none.
+no_answer() {
+  echo "✗ Docker gave no answer" >&2
+  echo "→ everything runs as it is: run this again, and it goes on from there" >&2
+  exit 1
+}
+
 count() { # service
-  there "$1" | wc -l
+  local containers
+  containers=$(there "$1") || return
+  wc -w <<<"$containers"
 }
 
 scales() { # as many of each as there are
-  for name in $services; do printf '%s\n' --scale "$name=$(count "$name")"; done
+  local name number
+  for name in $services; do
+    number=$(count "$name") || return
+    printf '%s\n' --scale "$name=$number"
+  done
 }
 
 up() { # options: tried again, for one that is busy may seem unhealthy for a moment
-  local now
-  mapfile -t now < <(scales)
+  local found now
+  found=$(scales) || no_answer
+  mapfile -t now <<<"$found"
   for _ in 1 2 3; do
     docker compose up --detach "${now[@]}" "$@" && return
   done
@@ -52,8 +70,10 @@ up --no-recreate
 [ "$(docker wait "$(docker compose ps --all --quiet setup)")" = 0 ]
 
 for service in $services; do
-  mapfile -t old < <(outdated "$service")
-  all=$(count "$service")
+  found=$(outdated "$service") || no_answer
+  old=()
+  [ -z "$found" ] || mapfile -t old <<<"$found"
+  all=$(count "$service") || no_answer
   beside=$((2 * ${#old[@]} > all ? 2 * ${#old[@]} : all))
   # Not of this service alone: compose would soon make those anew that were made without what they depend on.
   up --no-recreate --scale "$service=$beside"
