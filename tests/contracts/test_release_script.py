@@ -60,19 +60,26 @@ def images(folder: Path) -> dict[str, list[str]]:
     return {name: [line.split()[1] for line in (folder / name).read_text().splitlines()] for name in SERVICES}
 
 
-def test_each_container_is_replaced_once_all_new_ones_are_well(tmp_path: Path) -> None:
-    done = release(tmp_path)
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a release in which everything was answered."""
+    folder = tmp_path_factory.mktemp("whole")
+    done = release(folder)
     assert done.returncode == 0, done.stderr
-    assert images(tmp_path) == {name: ["new", "new"] for name in SERVICES}
+    return folder
+
+
+def test_each_container_is_replaced_once_all_new_ones_are_well(whole: Path) -> None:
+    assert images(whole) == {name: ["new", "new"] for name in SERVICES}
 
 
 @pytest.mark.parametrize("question", ["compose ps --quiet engine", "compose ps --quiet rooms", "inspect --format"])
-def test_a_question_without_an_answer_ends_it_and_scales_nobody_to_none(tmp_path: Path, question: str) -> None:
-    release(tmp_path / "whole")
-    asked = (tmp_path / "whole" / "asked").read_text().splitlines()
-    at = next(n for n, words in enumerate(asked, 1) if words.startswith(question))
-    done = release(tmp_path / "cut short", at)
+def test_a_question_without_an_answer_ends_it_and_scales_nobody_to_none(
+    tmp_path: Path, whole: Path, question: str
+) -> None:
+    asked = (whole / "asked").read_text().splitlines()
+    done = release(tmp_path, next(n for n, words in enumerate(asked, 1) if words.startswith(question)))
     assert done.returncode != 0
     assert "→ everything runs as it is: run this again" in done.stderr
-    assert images(tmp_path / "cut short") == {name: ["old", "old"] for name in SERVICES}
-    assert "=0" not in (tmp_path / "cut short" / "asked").read_text()
+    assert images(tmp_path) == {name: ["old", "old"] for name in SERVICES}
+    assert "=0" not in (tmp_path / "asked").read_text()
