@@ -91,6 +91,20 @@ describe('a page that is asked what it felt', () => {
     expect(reports()).toEqual([])
   })
 
+  test('says nothing to a server that has not asked yet: it may be one of the release before', async () => {
+    come()
+    twin.session.scriptFailed()
+    for (let s = 0; s < 36; s += 4) {
+      await vi.advanceTimersByTimeAsync(4000)
+      twin.socket.say({ t: 'pong', at: twin.time })
+    }
+    twin.socket.die()
+    await vi.advanceTimersByTimeAsync(1000)
+    twin.socket.onopen?.({})
+    await vi.advanceTimersByTimeAsync(1000)
+    expect([twin.sockets.length, reports()]).toEqual([2, []])
+  })
+
   test('says nothing any more when it was opened elsewhere', async () => {
     come()
     twin.session.scriptFailed()

@@ -193,6 +193,7 @@ export class Session extends Seat {
 
   #down(): void {
     this.moves.down()
+    this.#felt.stop() // the next server may be one that doesn't ask
     this.latency = null
     if (this.status !== 'connecting') this.status = 'reconnecting'
     this.#asked.failAll()
