@@ -85,7 +85,8 @@ async def test_a_page_reports_how_soon_its_moves_were_seen_and_that_its_scripts_
         await bo.page.evaluate("window.dispatchEvent(new ErrorEvent('error', { message: 'at BCDFG, by Bo' }))")
         await reach(lambda: told(stack, "move_seconds_count") == 1, "Bo's move is told")
         await reach(lambda: told(stack, "events_total", what="script_error") == 1, "and the error")
+        everything = {"t", "moves", "ms", "errors"}
+        await reach(lambda: {key for message in said for key in message} == everything, "a page says that and no more")
         assert 0 < told(stack, "move_seconds_sum") < 60
         assert told(stack, "reports_total", result="ignored") == 0
-    assert {key for message in said for key in message} == {"t", "moves", "ms", "errors"}
     assert all(isinstance(n, int) for m in said for n in (*m.get("moves", ()), m.get("ms", 0), m.get("errors", 0)))
