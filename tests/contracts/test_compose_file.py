@@ -152,7 +152,8 @@ def test_an_image_holds_its_own_service_and_lock_and_says_what_it_was_built_from
     text = stage(service)
     own = "engine" if service in ("setup", "load") else service
     assert set(re.findall(r"COPY services/(\w+) ", text)) == {own}
-    assert re.findall(r"COPY deploy/locks/(\w+)\.txt", text) == ["load" if service == "load" else own]
+    packages = "".join(map(stage, re.findall(r"COPY --from=(\S+-packages) /packages ", text)))
+    assert re.findall(r"COPY deploy/locks/(\w+)\.txt", text + packages) == ["load" if service == "load" else own]
     assert "org.opencontainers.image.version=$SNATCH_BUILD" in text
     assert "org.opencontainers.image.revision=$SNATCH_COMMIT" in text
 
