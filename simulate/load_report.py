@@ -71,10 +71,10 @@ def machine(result: Result) -> str:
     ours = sum(service.cpu for service in result.services.values())
     players = sum(generator.cpu for generator in result.generators)
     others = max(0.0, busy - ours - players)
-    return (
-        f"{busy:.2f} of {result.hardware.get('cores', '?')} cores were busy in the hold: {ours:.2f} with the stack,"
-        f" {players:.2f} with generators, {others:.2f} with others"
-    )
+    said = f"{busy:.2f} of {result.hardware.get('cores', '?')} cores were busy in the hold"
+    if not result.services:  # a stack in other containers, say
+        return f"{said}: {players:.2f} with generators, {others:.2f} with the stack and others"
+    return f"{said}: {ours:.2f} with the stack, {players:.2f} with generators, {others:.2f} with others"
 
 
 def deals(result: Result) -> str:

@@ -164,6 +164,7 @@ def test_a_run_on_a_stack_known_by_its_address_alone_is_told_without_parts() -> 
     bare = [msgspec.structs.replace(s, services={}) for s in a_result().samples]
     result = changed(cpu_us_per_move=0.0, services={}, samples=bare)
     assert "CPU not known" in text(result)
+    assert "busy in the hold: 0.35 with generators, 0.75 with the stack and others" in text(result)
     assert "CPU of each part" not in html(result)
 
 
