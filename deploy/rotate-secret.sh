@@ -44,3 +44,4 @@ case ${1:-} in
 esac
 echo "$1" | put "$doing"
 echo "now start gateways and rooms anew, and wait until all of them are"
+[ "$1" != swap ] || echo "the last round not before tomorrow: it sends home whoever came in before this one"
