@@ -148,7 +148,7 @@ class Spreads:
 
 
 Instrument = Count | Counts | Level | Levels | Spread | Spreads
-I = TypeVar("I", bound=Instrument)  # noqa: E741 - an instrument
+Made = TypeVar("Made", bound=Instrument)
 
 
 class Registry(CollectorRegistry):
@@ -209,7 +209,7 @@ class Meters(Collector):
         known = tuple(values)
         return self._make(name, "histogram", text, {label: known}, Spreads(known, bounds))
 
-    def _make(self, name: str, kind: str, text: str, labels: Mapping[str, Key], made: I) -> I:
+    def _make(self, name: str, kind: str, text: str, labels: Mapping[str, Key], made: Made) -> Made:
         declared = Declared(f"{self.prefix}_{name}", kind, text, labels)
         if isinstance(self.registry, Registry):
             self.registry.take(declared.name)

@@ -21,12 +21,12 @@ from services.engine import table as engine_table
 from services.engine.app import Engine
 from services.gateway import presence
 from simulate.phone import Phone
-from tests.browser.decks import ChosenDeals, deck, hurried_games
+from tests.browser.decks import ChosenDeals, hurried_games
 from tests.browser.pages import Pages, Rare
 from tests.browser.phone_page import PATIENCE, PhonePage
+from tests.browser.spades import dealt
 from tests.e2e.inprocess import stack_in_process
-from tests.e2e.party import Party, must, party, until, within
-from wire import client_in
+from tests.e2e.party import Party, must, party, within
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(120)]
 
@@ -63,20 +63,6 @@ async def in_the_background(page: Page) -> None:
     for _ in range(MINUTES):
         await asyncio.sleep(60 / FASTER)  # the others' minute
         await page.clock.fast_forward(60_000)
-
-
-async def dealt(at: Rare, people: Party, bo: PhonePage) -> Phone:
-    """A hand of Ann, who hosts and has four spades to play, and Bo, on this page."""
-    ann = await people.host("Ann")
-    await bo.join(people.room, "Bo")
-    await until(ann, lambda p: len(p.lobby.players) == 2 and p.lobby.players[-1].present)
-    await people.start(ann)
-    await bo.at("waiting-host")
-    at.deals.give(people.room, deck(work="As 2s 3s 4s"), deck(stock="2c"))
-    await must(ann, client_in.Deal())
-    await people.live()
-    await bo.live()
-    return ann
 
 
 async def spades(ann: Phone) -> None:

@@ -14,13 +14,13 @@ from playwright.async_api import Page, WebSocket, expect
 from games.snatch_solitaire.messages import ToMiddle
 from services.engine.app import Engine
 from services.gateway.app import Gateway
-from tests.browser.decks import ChosenDeals, deck, hurried_games
+from tests.browser.decks import ChosenDeals, hurried_games
 from tests.browser.pages import Pages, Rare
 from tests.browser.phone_page import PATIENCE
+from tests.browser.spades import dealt
 from tests.e2e.inprocess import Stack, stack_in_process
-from tests.e2e.party import must, party, until
+from tests.e2e.party import must, party
 from tests.waiting import reach
-from wire import client_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(120)]
 
@@ -69,15 +69,7 @@ async def test_a_page_reports_how_soon_its_moves_were_seen_and_that_its_scripts_
     async with party(at) as people:
         bo = await pages.phone(at)
         said = reports_of(bo.page)
-        ann = await people.host("Ann")
-        await bo.join(people.room, "Bo")
-        await until(ann, lambda p: len(p.lobby.players) == 2 and p.lobby.players[-1].present)
-        await people.start(ann)
-        await bo.at("waiting-host")
-        at.deals.give(people.room, deck(work="As 2s 3s 4s"), deck(stock="2c"))
-        await must(ann, client_in.Deal())
-        await people.live()
-        await bo.live()
+        ann = await dealt(at, people, bo)
         await must(ann, ToMiddle("As", "work", 0))
         await expect(bo("pile-1")).to_have_attribute("data-top", "As", timeout=PATIENCE)
         assert told(stack, "move_seconds_count") == 0, "Ann's own move is not Bo's"
